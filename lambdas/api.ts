@@ -8,7 +8,8 @@ import { readMeter } from '../src/aws/read-units.ts';
 import { type Environment, OPENAPI_ASSET, optionalSetting } from '../src/domain/deployed/environment.ts';
 import { parseLimits } from '../src/domain/deployed/limits.ts';
 import { storedMode } from '../src/steps/producers/mode.ts';
-import { atFirstInvocation, type Host, partsOf } from './compose.ts';
+import { atFirstInvocation, partsOf } from './compose.ts';
+import type { Host } from './host.ts';
 import { auditOf, fleetsOf, listsOf } from './stores.ts';
 
 export const composeApp = (environment: Environment, host: Host) => {

@@ -3,7 +3,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { awsClients } from '../src/aws/clients.ts';
 import { inRegionOf } from '../src/domain/config/endpoints.ts';
 import { type Environment, type Setting, setting } from '../src/domain/deployed/environment.ts';
-import type { Host } from './compose.ts';
+import type { Host } from './host.ts';
 
 /**
  * @param prefix the ARN prefix for names of this kind in this account and region.

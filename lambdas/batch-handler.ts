@@ -3,8 +3,9 @@
 import { parseBatch } from '../src/domain/batches/messages.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import { handleBatch } from '../src/steps/call/handle-batch.ts';
-import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
+import { atFirstInvocation, eachRecord, partsOf } from './compose.ts';
 import { downstreamsOf } from './downstreams.ts';
+import type { Host } from './host.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);

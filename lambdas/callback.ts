@@ -6,8 +6,9 @@ import { placed } from '../src/domain/config/endpoints.ts';
 import { type Environment, optionalSetting, setting } from '../src/domain/deployed/environment.ts';
 import { deliverAll } from '../src/steps/deliver/deliver.ts';
 import { type Sharing, sharing } from '../src/steps/deliver/sharing.ts';
-import { atFirstInvocation, type Host, partsOf, reportFailed } from './compose.ts';
+import { atFirstInvocation, partsOf, reportFailed } from './compose.ts';
 import { waysTo } from './destinations.ts';
+import type { Host } from './host.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);

@@ -4,11 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { ulid } from 'ulid';
 import { inInvocation } from '../src/aws/call-time.ts';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
@@ -29,43 +27,11 @@ import {
   type Setting,
   setting,
 } from '../src/domain/deployed/environment.ts';
-import type { Secrets } from '../src/domain/downstream/secret.ts';
-import type { Token } from '../src/domain/ids.ts';
 import { type Producers, withIds } from '../src/domain/producers/rules.ts';
-import type { Delivery, Invocation, Machine, Report } from '../src/ports/machine.ts';
-import { within } from '../src/ports/machine.ts';
+import type { Delivery, Report } from '../src/ports/machine.ts';
+import { type Host, invocationOf, machine } from './host.ts';
 import { type Log, reportTo } from './log.ts';
 import { embeddedMetrics, measureTo } from './metrics.ts';
-
-/** What the handlers get from the environment in which they run: Lambda, or a process that replaces it. */
-export interface Host {
-  readonly clients: AwsClients;
-  readonly log: Log;
-  /** Is called with every event that is logged. */
-  readonly onEvent?: Report;
-  /** @default - AWS's services, as the SDK finds them */
-  readonly services?: Services;
-  /** How a step sleeps. @default - a timer */
-  readonly sleep?: Machine['sleep'];
-}
-
-/** Replacements for AWS services that only some configurations need. */
-export interface Services {
-  readonly lambda: ServiceAt;
-  readonly stepFunctions: ServiceAt;
-  readonly topics: ServiceAt;
-  readonly eventBuses: ServiceAt;
-  readonly secrets: Secrets;
-}
-
-/** Options for a client, or the reason why there is no service to call. */
-export type ServiceAt =
-  | { readonly missing: string }
-  | {
-      readonly endpoint?: string;
-      readonly region?: string;
-      readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-    };
 
 /** The address of an emulator, if the environment names one. It takes precedence over the address in a queue's URL. */
 const inEnvironment = ({ AWS_ENDPOINT_URL_SQS: sqs }: Environment): AwsClients => awsClients(sqs ? { sqs } : {});
@@ -89,14 +55,6 @@ export const atFirstInvocation = <Event, Answer>(
     const composed = handler;
     return inInvocation(invocationOf(context), () => composed(event, context));
   };
-};
-
-export const machine: Machine = {
-  now: Date.now,
-  sleep: async (duration) => setTimeout(duration),
-  within,
-  random: Math.random,
-  token: () => ulid() as Token,
 };
 
 /**
@@ -153,8 +111,6 @@ export const ownRolesIn = (environment: Environment): readonly string[] =>
 /** The ids behind the names of producers: of the configuration, and of the constructs. */
 const producersIn = (environment: Environment, { producers = {} }: Config): Producers =>
   withIds(producers, JSON.parse(optionalSetting(environment, 'producers') ?? '{}') as Producers);
-
-export const invocationOf = (context: Context): Invocation => ({ timeLeft: () => context.getRemainingTimeInMillis() });
 
 /**
  * What the step must know about this delivery. A message that the sweep sent again is a new message to SQS, so its

@@ -8,7 +8,7 @@ import type { Way } from '../src/ports/callbacks.ts';
 import type { Machine } from '../src/ports/machine.ts';
 import type { DeliverDeps } from '../src/steps/deliver/deliver-to.ts';
 import { arnOf, clientOfQueue } from './arns.ts';
-import type { Host } from './compose.ts';
+import type { Host } from './host.ts';
 import { once } from './lazy.ts';
 import { secretsOf } from './secrets.ts';
 

@@ -14,7 +14,7 @@ import { queueDownstream } from '../src/downstreams/queue.ts';
 import type { Machine, Report } from '../src/ports/machine.ts';
 import type { ProcessedKeys } from '../src/ports/processed.ts';
 import { arnOf, clientOfQueue } from './arns.ts';
-import type { Host } from './compose.ts';
+import type { Host } from './host.ts';
 import { once } from './lazy.ts';
 import { secretsOf } from './secrets.ts';
 

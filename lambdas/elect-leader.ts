@@ -3,7 +3,8 @@
 import { parseElect } from '../src/domain/batches/messages.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import { electLeader } from '../src/steps/lead/elect-leader.ts';
-import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
+import { atFirstInvocation, eachRecord, partsOf } from './compose.ts';
+import type { Host } from './host.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);

@@ -3,7 +3,8 @@
 import { parseGroup } from '../src/domain/batches/messages.ts';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import { group } from '../src/steps/lead/group.ts';
-import { atFirstInvocation, eachRecord, type Host, partsOf } from './compose.ts';
+import { atFirstInvocation, eachRecord, partsOf } from './compose.ts';
+import type { Host } from './host.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);

@@ -7,7 +7,8 @@ import type { ReceivedMessage } from '../src/domain/register/register-message.ts
 import { rememberedItemKeys } from '../src/steps/fan-outs/item-keys.ts';
 import { decidedMode } from '../src/steps/producers/mode.ts';
 import { registerAll } from '../src/steps/register/register.ts';
-import { atFirstInvocation, type Host, ownRolesIn, partsOf, reportFailed } from './compose.ts';
+import { atFirstInvocation, ownRolesIn, partsOf, reportFailed } from './compose.ts';
+import type { Host } from './host.ts';
 import { listsOf } from './stores.ts';
 
 export const compose = (environment: Environment, host: Host) => {

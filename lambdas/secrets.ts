@@ -1,7 +1,7 @@
 /** Reads secrets for a function. In a local start the host supplies them, otherwise AWS Secrets Manager. */
 import type { Secrets } from '../src/domain/downstream/secret.ts';
 import type { Machine } from '../src/ports/machine.ts';
-import type { Host } from './compose.ts';
+import type { Host } from './host.ts';
 import { once } from './lazy.ts';
 
 export const secretsOf = ({ services }: Pick<Host, 'services'>, { now }: Pick<Machine, 'now'>): Secrets =>

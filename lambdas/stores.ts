@@ -7,7 +7,7 @@ import { dynamoDBFleets } from '../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLists } from '../src/aws/dynamodb-lists.ts';
 import type { Config } from '../src/domain/config/resolved.ts';
 import { type Environment, setting } from '../src/domain/deployed/environment.ts';
-import type { Host } from './compose.ts';
+import type { Host } from './host.ts';
 
 export const listsOf = (environment: Environment, { clients }: Pick<Host, 'clients'>) =>
   dynamoDBLists(clients.dynamodb, setting(environment, 'fanOutTable'), setting(environment, 'listTable'));

@@ -2,7 +2,8 @@
 import type { Context, ScheduledEvent } from 'aws-lambda';
 import type { Environment } from '../src/domain/deployed/environment.ts';
 import { sweep } from '../src/steps/repair/sweep.ts';
-import { atFirstInvocation, type Host, invocationOf, partsOf } from './compose.ts';
+import { atFirstInvocation, partsOf } from './compose.ts';
+import { type Host, invocationOf } from './host.ts';
 import { listsOf } from './stores.ts';
 
 export const compose = (environment: Environment, host: Host) => {

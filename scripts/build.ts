@@ -1,6 +1,6 @@
 /**
  * `npm run build`: builds the published package in `dist/` or in the given folder. It contains compiled sources with types,
- * the API reference, the bundled functions, the console's page and the contract's schemas. `npm pack ./dist` packs it.
+ * the API reference, the bundled functions, the templates of the local stack, the console's page and the contract's schemas. `npm pack ./dist` packs it.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,12 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleHandlers } from '../lib/handler-bundles.ts';
 import { builtPage } from '../tools/console/server/page-build.ts';
+import { writeLocalTemplates } from './build/local-templates.ts';
 import { importedBy, manifestFrom, type RootManifest, rootsOf } from './build/manifest.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+/** A file that the local DynamoDB needs where Java replaces dynoxide. */
+const LOOPBACK_POLICY = 'tools/local/loopback.policy';
 const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'));
 
 /** @throws Error if the compilation fails; the compiler has printed why. */
@@ -38,6 +41,8 @@ const root = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Roo
 const manifest = manifestFrom(root, await importedBy(DIST, rootsOf(root)));
 writeFileSync(join(DIST, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 bundleHandlers(join(DIST, 'handlers'));
+writeLocalTemplates(join(DIST, 'local'));
+cpSync(join(ROOT, LOOPBACK_POLICY), join(DIST, LOOPBACK_POLICY));
 const page = await builtPage();
 if (!page.ok) throw new Error(page.reason);
 cpSync(page.folder, join(DIST, 'page'), { recursive: true });

@@ -12,3 +12,12 @@ export class WrongUsage extends CommandFailure {}
 export class StartFailure extends Error {
   override readonly name = 'StartFailure';
 }
+
+/** Another program uses a port. */
+export class PortInUse extends StartFailure {
+  readonly port: number;
+  constructor(port: number) {
+    super(`port ${port} is in use by another program. Choose another one with --port`);
+    this.port = port;
+  }
+}

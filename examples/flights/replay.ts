@@ -16,17 +16,23 @@ import type { Flight, Tally } from './downstream.ts';
 
 /** The package exports no data files, so find the file beside its entry. */
 const DATA = fileURLToPath(new URL('../data/flights-20k.json', import.meta.resolve('vega-datasets')));
-const DOWNSTREAM = 'http://127.0.0.1:9100';
 
 const { values } = parseArgs({
-  options: { count: { type: 'string', default: '5000' }, seconds: { type: 'string', default: '30' } },
+  options: {
+    count: { type: 'string', default: '5000' },
+    seconds: { type: 'string', default: '30' },
+    'example-port': { type: 'string', default: '9100' },
+  },
 });
 const count = Number(values.count);
 const seconds = Number(values.seconds);
-if (!Number.isInteger(count) || count < 1 || count > 20_000 || !(seconds > 0)) {
-  console.error('usage: npm run example:flights -- [--count 1…20000] [--seconds N]');
+const port = Number(values['example-port']);
+if (!(port > 0 && port < 65_536) || !Number.isInteger(count) || count < 1 || count > 20_000 || !(seconds > 0)) {
+  console.error('usage: npm run example:flights -- [--count 1…20000] [--seconds N] [--example-port N]');
   process.exit(2);
 }
+
+const downstream = `http://127.0.0.1:${port}`;
 
 const stack = readLocalFile(process.cwd());
 if (!stack) {
@@ -55,11 +61,11 @@ const groupage = createClient<{ 'report-flights': Flight }>({
 });
 
 const tallies = async (): Promise<{ single: Tally; batch: Tally }> =>
-  (await fetch(`${DOWNSTREAM}/tally`)).json() as Promise<{ single: Tally; batch: Tally }>;
+  (await fetch(`${downstream}/tally`)).json() as Promise<{ single: Tally; batch: Tally }>;
 
 const before = await tallies().catch(() => {
   console.error(
-    `The service of this example (${DOWNSTREAM}) does not answer. It runs only with an \`npm start\` without a configuration. Stop yours, and start in a folder without ${CONFIG_FILES.join(' and ')}.`,
+    `The service of this example (${downstream}) does not answer. It runs only with an \`npm start\` without a configuration. Stop yours, and start in a folder without ${CONFIG_FILES.join(' and ')}.`,
   );
   process.exit(1);
 });
@@ -74,7 +80,7 @@ for (let next = 0; next < flights.length; ) {
   const due = flights.slice(next, end);
   next = end;
   for (const flight of due)
-    singles.push(fetch(`${DOWNSTREAM}/flight`, { method: 'POST', body: JSON.stringify(flight) }));
+    singles.push(fetch(`${downstream}/flight`, { method: 'POST', body: JSON.stringify(flight) }));
   if (due.length > 0) await groupage.sendAll(due.map((payload) => ({ operation: 'report-flights', payload })));
   if (process.stdout.isTTY) process.stdout.write(`\r${next.toLocaleString('en')} flights sent`);
   await setTimeout(50);

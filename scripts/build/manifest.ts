@@ -1,11 +1,19 @@
-/** Creates the published package's `package.json`. Its dependencies are exactly the packages that the compiled files import. */
+/**
+ * Creates the published package's `package.json`. Its dependencies are exactly the packages that the compiled files import.
+ * Packages that only `groupage dev` needs are optional, so that producers and workers can leave them out.
+ */
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { NODE_RANGE } from '../../src/node/version.ts';
 
 /** Entry points that `exports` does not contain: the command, and threads that are started by file name. */
-const PROGRAMS = ['bin/groupage.js', 'src/fleet/heartbeat-thread.js', 'tools/simulate/worker.js'];
+const PROGRAMS = [
+  'bin/groupage.js',
+  'src/fleet/heartbeat-thread.js',
+  'tools/local/sqs-thread.js',
+  'tools/simulate/worker.js',
+];
 
 /**
  * Peer dependencies, because a CDK app may contain only one copy of each package. The ranges are those of `cdk init`,
@@ -20,6 +28,8 @@ const CHECK = './src/node/supported.js';
 export interface RootManifest {
   readonly [field: string]: unknown;
   readonly dependencies: Readonly<Record<string, string>>;
+  /** The packages of the local stack. */
+  readonly optionalDependencies: Readonly<Record<string, string>>;
   /** Entry points of the repository: sources, and files that are published unchanged. */
   readonly exports: Readonly<Record<string, string>>;
 }
@@ -76,7 +86,7 @@ const range = (version: string): string => `^${version}`;
  * @throws Error if an imported package is not a dependency of the repository.
  */
 export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>): object => {
-  const { name, version, description, keywords, license, dependencies, exports } = root;
+  const { name, version, description, keywords, license, dependencies, optionalDependencies, exports } = root;
   const ranges = (names: readonly string[]) =>
     Object.fromEntries(
       names.map((one) => {
@@ -86,7 +96,7 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
         return [one, range(pinned)];
       }),
     );
-  const needed = [...imported].filter((one) => !(one in PEERS)).sort();
+  const needed = [...imported].filter((one) => !(one in PEERS || one in optionalDependencies)).sort();
   return {
     name,
     version,
@@ -101,6 +111,8 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
     bin: { groupage: 'bin/groupage.js' },
     exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, published(file)])),
     dependencies: ranges(needed),
+    // Exact versions: the local stack relies on internals of its SQS engine (docs/decisions/0001), and only these are tested.
+    optionalDependencies,
     peerDependencies: PEERS,
     // Only the construct needs the peer dependencies; the client, fleets, the test kit and the command do not.
     peerDependenciesMeta: Object.fromEntries(Object.keys(PEERS).map((one) => [one, { optional: true }])),

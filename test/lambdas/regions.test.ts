@@ -1,8 +1,8 @@
 /** Each AWS service that a configuration names by an ARN is called in the region of that ARN. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { type Host, machine } from '../../lambdas/compose.ts';
 import { waysTo } from '../../lambdas/destinations.ts';
 import { downstreamsOf } from '../../lambdas/downstreams.ts';
+import { type Host, machine } from '../../lambdas/host.ts';
 import { secretsOf } from '../../lambdas/secrets.ts';
 import { awsClients } from '../../src/aws/clients.ts';
 import { dynamoDBProcessed } from '../../src/aws/dynamodb-processed.ts';

@@ -44,8 +44,9 @@ describe('npm start', () => {
   });
 
   /** Starts it; `ended` resolves at its end, with its whole output. */
-  const start = (...args: string[]) => {
-    const child = spawn(NODE, [join(ROOT, 'tools/local/main.ts'), ...args], { cwd: folder });
+  const start = (...args: string[]) => startIn(folder, ...args);
+  const startIn = (cwd: string, ...args: string[]) => {
+    const child = spawn(NODE, [join(ROOT, 'tools/local/main.ts'), ...args], { cwd });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data) => {
@@ -78,7 +79,8 @@ describe('npm start', () => {
     ends.push(() => taken.close());
     for (const first of [port, port - 1, lowest]) {
       const { code, output } = await start('--port', String(first), '--ephemeral').ended;
-      expect([code, output]).toEqual([1, expect.stringContaining(`port ${port}`)]);
+      expect([code, output]).toEqual([1, expect.stringContaining(`port ${port} is in use by another program`)]);
+      expect(output).toContain('Choose other ports: npm start -- --port N');
       expect(output).not.toContain('    at ');
     }
   });
@@ -295,13 +297,61 @@ describe('npm start', () => {
     expect(output).not.toContain('s3cret');
   });
 
-  it('with --ephemeral leaves nothing behind', async () => {
+  it('with --ephemeral leaves no data behind', async () => {
     mkdirSync(join(folder, '.groupage'));
     const { child, ended, ready } = start('--port', '0', '--ephemeral');
     await ready;
     child.kill('SIGTERM');
     await ended;
     const { stdout } = await promisify(execFile)('ls', ['-A', join(folder, '.groupage')]);
-    expect(stdout).toBe('');
+    expect(stdout).toBe('.gitignore\n');
+  });
+
+  it('hides its folder from git, and keeps a file that is there', async () => {
+    const file = join(folder, '.groupage', '.gitignore');
+    for (const text of ['*\n', 'mine\n']) {
+      const { child, ended, ready } = start('--port', '0');
+      await ready;
+      expect(readFileSync(file, 'utf8')).toBe(text);
+      child.kill('SIGINT');
+      await ended;
+      writeFileSync(file, 'mine\n');
+    }
+  });
+
+  it.each([['tools/local/main.ts'], ['bin/groupage.ts', 'dev']])(
+    '%s ends at Ctrl-C while it starts',
+    async (...args) => {
+      // The signal arrives as soon as the program handles signals.
+      const hook = `process.once('newListener', () => setImmediate(() => process.kill(process.pid, 'SIGINT')));`;
+      const preload = `data:text/javascript,${encodeURIComponent(hook)}`;
+      const [program = '', ...rest] = args;
+      const child = spawn(NODE, ['--import', preload, join(ROOT, program), ...rest], { cwd: folder });
+      const printed = await Promise.all([child.stdout, child.stderr].map((stream) => stream.toArray()));
+      expect([printed.flat().join(''), readLocalFile(folder)]).toEqual(['Stopped.\n', undefined]);
+    },
+  );
+
+  it('moves the downstream of the example, and names its port if that is in use', async () => {
+    rmSync(join(folder, 'groupage.config.json'));
+    const port = await freePorts();
+    const args = ['--port', '0', '--example-port', String(port)];
+    const { child, ended, ready, said } = start(...args);
+    await ready;
+    await eventually(() => said().includes('Ctrl-C'));
+    expect(said()).toContain(`report-flights → http://127.0.0.1:${port}/batch`);
+    const body = JSON.stringify({
+      operation: 'report-flights',
+      payload: { origin: 'MUC', destination: 'JFK', delay: 12 },
+    });
+    await fetch(`${readLocalFile(folder)?.api}/tasks`, { method: 'POST', body });
+    await eventually(() => said().includes('→ downstream: 1 of MUC accepted'));
+    const other = join(folder, 'other');
+    mkdirSync(other);
+    const { code, output } = await startIn(other, ...args).ended;
+    expect([code, output]).toEqual([1, expect.stringContaining(`cannot use port ${port}`)]);
+    expect(output).toContain('npm start -- --example-port N');
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
   });
 });

@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
@@ -9,9 +10,12 @@ import { bundledCode } from '../../lib/handler-code.ts';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
+import { readLocalFile } from '../../tools/local/local-folder.ts';
 import { makeFleetTable } from '../../tools/local/resources.ts';
+import { eventually } from '../end-to-end/flow.ts';
+import { startTestDownstream } from '../factories/downstream.ts';
 import { makeApp } from './cdk-app.ts';
-import { install, OLD_NODE, pack, run, type Tarball, USERS_NODE } from './tarball.ts';
+import { environment, install, OLD_NODE, pack, run, type Tarball, USERS_NODE } from './tarball.ts';
 
 const MIB = 1_024 * 1_024;
 
@@ -79,7 +83,7 @@ describe('the package', () => {
       return run(folder, USERS_NODE, ['program.js', ...args]);
     };
 
-    it('installs only what clients and fleet workers need', async () => {
+    it('installs no CDK, no bundler and no install script', async () => {
       const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
         packages: Record<string, { hasInstallScript?: boolean }>;
       };
@@ -94,6 +98,78 @@ describe('the package', () => {
       const all = [createClient, createFanOutClient, createListClient, runFleet, defineConfig, loadConfig];
       console.log(all.every((each) => typeof each === 'function'));`);
       expect(said.trim()).toBe('true');
+    });
+
+    describe('groupage dev', () => {
+      const onPath = `${dirname(USERS_NODE)}:${process.env.PATH}`;
+      /** Starts it. `ended` resolves to everything that it printed. */
+      const dev = (...args: string[]) => {
+        const child = spawn('npx', ['groupage', 'dev', '--port', '0', ...args], {
+          cwd: folder,
+          env: { ...environment(), PATH: onPath },
+        });
+        let said = '';
+        for (const stream of [child.stdout, child.stderr])
+          stream.on('data', (data) => {
+            said += String(data);
+          });
+        const ended = new Promise<string>((resolve) => child.once('close', () => resolve(said)));
+        return { ended };
+      };
+      const groupage = (...args: string[]): Promise<string> =>
+        run(folder, 'npx', ['groupage', ...args], { PATH: onPath });
+      const running = () => eventually(() => readLocalFile(folder), 20_000);
+      const configure = (url: string): void =>
+        writeFileSync(
+          join(folder, 'mine.mjs'),
+          `import { defineConfig } from 'groupage/config';
+          const downstream = { kind: 'http', url: '${url}' };
+          export default defineConfig({ operations: { ship: { target: ['depot'], batch: { maxWait: '0s' }, downstream } } });`,
+        );
+      const stop = async (started: ReturnType<typeof dev>): Promise<string> => {
+        process.kill((await running()).pid, 'SIGINT');
+        return started.ended;
+      };
+
+      it('says what to write if there is no configuration', async () => {
+        const said = await dev().ended;
+        expect(said).toContain('This folder has no groupage.config.ts or groupage.config.json');
+        expect(parseConfig(JSON.parse(/^\{.*^\}/ms.exec(said)?.[0] ?? '')).ok).toBe(true);
+      });
+
+      it('runs tasks, and keeps them over a restart', { timeout: 120_000 }, async () => {
+        const downstream = await startTestDownstream();
+        configure(downstream.url);
+        try {
+          const first = dev('--config', 'mine.mjs');
+          await running();
+          await groupage('send', 'ship', '{"depot":"MUC"}', '--id', 'parcel-1');
+          expect(await groupage('status', 'parcel-1', '--wait')).toMatch(/status\s+succeeded/);
+          expect(downstream.calls.map(({ items }) => items.map(({ id }) => id))).toEqual([['parcel-1']]);
+          expect(await (await fetch(await groupage('console'))).text()).toContain('<groupage-console>');
+          expect(await dev('--config', 'mine.mjs').ended).toContain('already runs in this folder');
+          expect(await stop(first)).toMatch(/Groupage is ready.*\nStopped\.\n$/s);
+          const second = dev('--config', 'mine.mjs');
+          await running();
+          expect(await groupage('status', 'parcel-1')).toMatch(/status\s+succeeded/);
+          await stop(second);
+          expect(readFileSync(join(folder, '.groupage/.gitignore'), 'utf8')).toBe('*\n');
+        } finally {
+          await downstream.stop();
+        }
+      });
+
+      it('says how to install packages that were left out', async () => {
+        const [here, away] = [join(folder, 'node_modules/sqs-consumer'), join(folder, 'sqs-consumer')];
+        renameSync(here, away);
+        try {
+          const said = await dev('--config', 'mine.mjs').ended;
+          expect(said).toMatch(/'sqs-consumer'.*npm install without --omit=optional/);
+          expect(said).not.toContain('    at ');
+        } finally {
+          renameSync(away, here);
+        }
+      });
     });
 
     describe('on an old Node.js', () => {

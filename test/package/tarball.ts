@@ -23,7 +23,7 @@ export const OLD_NODE: readonly [command: string, ...options: string[]] = isSupp
   : [MACHINES_NODE];
 
 /** Without npm's own variables, which would make a child npm work on this repository. */
-const environment = (): Record<string, string | undefined> =>
+export const environment = (): Record<string, string | undefined> =>
   Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) || name === 'npm_config_registry'),
   );

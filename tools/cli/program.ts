@@ -12,6 +12,7 @@ import { batchesCommand } from './commands/batches.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { checkCommand } from './commands/check.ts';
 import { consoleCommand } from './commands/console.ts';
+import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
 import { failuresCommand } from './commands/failures.ts';
 import { fanOutCommand } from './commands/fan-out/fan-out.ts';
@@ -56,6 +57,7 @@ export const program = (): Command => {
     auditCommand(),
     consoleCommand(),
     checkCommand(),
+    devCommand(),
     simulateCommand(),
   ]) {
     for (const each of command.commands) withShared(each);
@@ -71,8 +73,12 @@ const refusing = (command: Command): Command =>
 /** Commands that call no API. */
 const WITHOUT_STACK = ['check', 'simulate'];
 
+/** Commands that print no data. */
+const WITHOUT_DATA = ['dev'];
+
 /** Adds the options that all commands share. */
 const withShared = (command: Command): Command => {
+  if (WITHOUT_DATA.includes(command.name())) return eachOnce(refusing(command));
   if (!WITHOUT_STACK.includes(command.name()))
     command
       .option(

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import { HttpProblem } from '../../src/api/shared/problem.ts';
-import { StartFailure } from '../failure.ts';
+import { PortInUse, StartFailure } from '../failure.ts';
 import { isOnPurpose, NOT_ON_PURPOSE } from './callers.ts';
 import { refuseOddRequests } from './odd-requests.ts';
 
@@ -30,11 +30,9 @@ export const serveLocally = async (api: Hono, wanted: number): Promise<LocalServ
     refuseOddRequests(listening);
     listening.once('error', (error: NodeJS.ErrnoException) =>
       reject(
-        new StartFailure(
-          error.code === 'EADDRINUSE'
-            ? `port ${wanted} is in use. Choose another one with --port`
-            : `could not listen on port ${wanted}: ${error.message}`,
-        ),
+        error.code === 'EADDRINUSE'
+          ? new PortInUse(wanted)
+          : new StartFailure(`could not listen on port ${wanted}: ${error.message}`),
       ),
     );
   });

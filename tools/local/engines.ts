@@ -1,6 +1,6 @@
 /** Starts both local engines. */
 
-import { StartFailure } from '../failure.ts';
+import { PortInUse } from '../failure.ts';
 import { type DynamoDBEngine, startDynamoDB } from './dynamodb-engine.ts';
 import { type GuardedProxy, startGuardedProxy } from './guarded-proxy.ts';
 import { makeFolder } from './local-folder.ts';
@@ -55,6 +55,4 @@ const onPort = async <T>(port: number, start: (port: number) => Promise<T>): Pro
 };
 
 const explained = (cause: unknown, port: number): unknown =>
-  cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
-    ? new StartFailure(`port ${port} is in use. Choose other ports with --port`)
-    : cause;
+  cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE' ? new PortInUse(port) : cause;

@@ -6,7 +6,7 @@ import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StartFailure } from '../failure.ts';
-import { LOCAL_FOLDER, makeFolder, readLocalFile, writing } from './local-folder.ts';
+import { LOCAL_FOLDER, makeLocalFolder, readLocalFile, writing } from './local-folder.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -19,7 +19,7 @@ const SQLITE_BUSY = 5;
  */
 export const lockFolder = (folder: string): (() => void) => {
   const own = join(folder, LOCAL_FOLDER);
-  makeFolder(own);
+  makeLocalFolder(folder);
   const file = join(own, 'lock');
   const lock = writing(own, () => new DatabaseSync(file));
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from 'aws-lambda';
 import type { Hono } from 'hono';
-import { type Host, invocationOf } from '../../lambdas/compose.ts';
+import { type Host, invocationOf } from '../../lambdas/host.ts';
 import { inInvocation } from '../../src/aws/call-time.ts';
 import { ENVIRONMENT, type Environment } from '../../src/domain/deployed/environment.ts';
 import { everyProducer, type Producers } from '../../src/domain/producers/rules.ts';

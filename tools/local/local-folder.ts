@@ -50,7 +50,7 @@ export const readLocalFile = (folder: string): LocalFile | undefined => {
 /** Writes the file. @returns a function that removes it. @throws NotWritable */
 export const writeLocalFile = (folder: string, addresses: Addresses): (() => void) => {
   const path = join(folder, LOCAL_FOLDER, FILE);
-  makeFolder(join(folder, LOCAL_FOLDER));
+  makeLocalFolder(folder);
   writing(path, () => writeFileSync(path, `${JSON.stringify({ ...addresses, pid: process.pid }, null, 2)}\n`));
   return () => rmSync(path, { force: true });
 };
@@ -91,4 +91,12 @@ export const writing = <T>(path: string, work: () => T): T => {
 /** @throws NotWritable */
 export const makeFolder = (path: string): void => {
   writing(path, () => mkdirSync(path, { recursive: true }));
+};
+
+/** Makes the folder for data in a project, and hides it from the project's git. @throws NotWritable */
+export const makeLocalFolder = (folder: string): void => {
+  const own = join(folder, LOCAL_FOLDER);
+  makeFolder(own);
+  const ignore = join(own, '.gitignore');
+  if (!existsSync(ignore)) writing(ignore, () => writeFileSync(ignore, '*\n'));
 };

@@ -2,7 +2,7 @@
  * After a local start, all leases and attempts of the previous run are void, because its process has ended. So clear
  * them, and resume every Target and batch at once instead of waiting for visibility timeouts.
  */
-import { machine } from '../../lambdas/compose.ts';
+import { machine } from '../../lambdas/host.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';

@@ -3,7 +3,7 @@
  * variables, and functions, state machines, topics and event buses of an emulator. Nothing here calls AWS.
  */
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { ServiceAt, Services } from '../../lambdas/compose.ts';
+import type { ServiceAt, Services } from '../../lambdas/host.ts';
 import {
   type Destination,
   type DownstreamTarget,

@@ -2,6 +2,7 @@
  * Runs the local SQS in a thread of its own, on another core, because all functions, clients and event sources share
  * the main thread.
  */
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { StartFailure } from '../failure.ts';
 import type { SqsOptions, SqsServer } from './sqs-server.ts';
@@ -18,7 +19,7 @@ export interface SqsEngine extends SqsServer {
  */
 export const startSqs = async (
   options: SqsOptions,
-  file = new URL('./sqs-thread.ts', import.meta.url),
+  file = new URL(`./sqs-thread${extname(import.meta.url)}`, import.meta.url),
 ): Promise<SqsEngine> => {
   const thread = new Worker(file, { workerData: options });
   const exited = new Promise<string>((resolve) => {

@@ -2,21 +2,22 @@
 
 import { UndiciHttpHandler } from '@smithy/undici-http-handler';
 import type { Hono } from 'hono';
-import type { Host } from '../../lambdas/compose.ts';
+import type { Host } from '../../lambdas/host.ts';
 import type { AwsClients, RequestHandler } from '../../src/aws/clients.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { type Environment, optionalSetting, type Setting, setting } from '../../src/domain/deployed/environment.ts';
 import { MESSAGES_AT_ONCE, SECOND } from '../../src/domain/timings.ts';
 import type { WorkerSettings, WorkingQueueName } from '../doctor/settings.ts';
 import { type LocalServer, serveLocally } from '../http/server.ts';
-import { synthesise } from './assembly.ts';
 import { localClients } from './clients.ts';
 import { type EngineOptions, startEngines } from './engines.ts';
 import { poll } from './event-sources.ts';
+import { isClone } from './function-code.ts';
 import { type LocalFunction, loadFunctions, schedule } from './functions.ts';
 import type { Addresses } from './local-folder.ts';
 import { forLocalUser } from './local-user.ts';
 import type { Polling } from './pollers.ts';
+import { preparedAssembly } from './prepared.ts';
 import { type Recovered, recover } from './recover.ts';
 import { createQueues, createTables } from './resources.ts';
 import { createNamedQueues, localServices } from './services.ts';
@@ -92,7 +93,7 @@ export const startStack = async (options: StackOptions): Promise<LocalStack> => 
 /** Runs the stack on engines that the caller starts and ends. */
 export const runStack = async (on: OnEngines, options: RunOptions): Promise<RunningStack> => {
   const { config, onError } = options;
-  const assembly = new CloudAssembly(synthesise(config, options.code), on);
+  const assembly = new CloudAssembly(await assemblyOf(config, options.code), on);
   const clients = localClients({ ...on, requestHandler: quickHandler() });
   await Promise.all([createTables(assembly, clients.dynamodb), createQueues(assembly, clients.sqs)]);
   await createNamedQueues(config, clients.sqs);
@@ -125,6 +126,18 @@ export const runStack = async (on: OnEngines, options: RunOptions): Promise<Runn
     functions,
     stop,
   };
+};
+
+/**
+ * The folder of the cloud assembly. The CDK is loaded only in a clone: the package has templates instead, and its users
+ * need no CDK.
+ */
+const assemblyOf = async (config: Config, code: RunOptions['code']): Promise<string> => {
+  if (!isClone) return preparedAssembly(config);
+  // A variable keeps the module out of the package.
+  const module = './assembly.ts';
+  const { synthesise } = (await import(module)) as { synthesise(of: Config, code: RunOptions['code']): string };
+  return synthesise(config, code);
 };
 
 /** Clients of the local event sources. */

@@ -9,13 +9,23 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOCAL_REGION } from './clients.ts';
 
-interface Resource {
+/** The types of resources that the local stack reads. */
+export const resourcesUsed: ReadonlySet<string> = new Set([
+  'AWS::DynamoDB::Table',
+  'AWS::SQS::Queue',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::EventSourceMapping',
+  'AWS::Events::Rule',
+]);
+
+export interface Resource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly Metadata?: Readonly<Record<string, unknown>>;
 }
 
-interface Template {
+/** The parts of a CloudFormation template that the local stack reads. */
+export interface Template {
   readonly Resources: Readonly<Record<string, Resource>>;
   readonly Outputs?: Readonly<
     Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: unknown } }>

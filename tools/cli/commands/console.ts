@@ -35,6 +35,7 @@ export const consoleCommand = (): Command =>
       if (!options.json) console.log('Press Ctrl-C to stop the console.');
       await interrupted();
       await server.stop();
+      if (!options.json) console.log('Stopped.');
     });
 
 const tell = (url: string, { json = false }: ConsoleOptions): void =>
@@ -43,7 +44,7 @@ const tell = (url: string, { json = false }: ConsoleOptions): void =>
 const localConsole = (): string => {
   const { console: url, api } = localStack();
   if (url === undefined)
-    throw new CommandFailure(`the local stack at ${api} has no console. Restart the stack with \`npm start\``);
+    throw new CommandFailure(`the local stack at ${api} has no console. Stop that stack and start it again`);
   return url;
 };
 

@@ -70,6 +70,8 @@ const watch = async ({ every, once, ...options }: WatchOptions): Promise<void> =
   await live(api, every);
 };
 
+/** In raw mode, the terminal sends Ctrl-C as a character instead of a signal. */
+const CTRL_C = '\u0003';
 const ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l';
 const NORMAL_SCREEN = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
@@ -90,12 +92,18 @@ const pictureOf = async (api: ApiClient, screen: Screen): Promise<string> => {
 const live = async (api: ApiClient, every: number): Promise<void> => {
   const { stdin, stdout } = process;
   const stop = new AbortController();
+  let isInterrupted = false;
+  const interrupt = (): void => {
+    isInterrupted = true;
+    stop.abort();
+  };
   const onKey = (key: Buffer): void => {
-    if (['q', '\u0003', '\u001b'].includes(key.toString())) stop.abort();
+    if (key.toString() === CTRL_C) interrupt();
+    if (['q', '\u001b'].includes(key.toString())) stop.abort();
   };
   stdin.setRawMode?.(true);
   stdin.on('data', onKey);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
   const stopped = new Promise<undefined>((resolve) => {
     stop.signal.addEventListener('abort', () => resolve(undefined));
   });
@@ -118,6 +126,7 @@ const live = async (api: ApiClient, every: number): Promise<void> => {
     stdin.off('data', onKey);
     stdin.setRawMode?.(false);
     stdin.pause();
+    if (isInterrupted) console.log('Stopped.');
   }
 };
 

@@ -52,6 +52,6 @@ export const localStack = (folder = process.cwd()): LocalFile => {
   const above = dirname(folder);
   if (above !== folder) return localStack(above);
   throw new CommandFailure(
-    'no local stack of yours runs in this folder or a parent folder. Start one with `npm start` in a clone of Groupage, or use --api URL or --stack NAME',
+    'no local stack of yours runs in this folder or a parent folder. Start one with `npx groupage dev` (in a clone of Groupage: `npm start`), or use --api URL or --stack NAME',
   );
 };
