@@ -31,3 +31,5 @@ export type { OperationName } from '../domain/ids.ts';
 export type { ProducerRules, RulesMode } from '../domain/producers/rules.ts';
 export type { Problem } from '../util/problems.ts';
 export { CONFIG_FILES, findConfig, InvalidConfig, loadConfig } from './load.ts';
+export type { PlacedProblem } from './places.ts';
+export type { Position } from './position.ts';

@@ -4,7 +4,8 @@ import { extname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Config } from '../domain/config/resolved.ts';
 import { parseConfig } from '../domain/config/schema/config.ts';
-import { describeProblems, type Problem, reasonOf } from '../util/problems.ts';
+import { describeProblem, reasonOf } from '../util/problems.ts';
+import { otherFileOf, type PlacedProblem, placed, placeOfError, placeOfJsonError } from './places.ts';
 
 /** File names that are tried, in this order. */
 export const CONFIG_FILES = ['groupage.config.ts', 'groupage.config.json'] as const;
@@ -18,17 +19,20 @@ export const EXAMPLE_CONFIG = join(import.meta.dirname, '../../examples/flights/
 /** If loading a module takes longer than this, in ms, the module is waiting for something that does not happen. */
 const LOADING_MAX = 30_000;
 
-/** An invalid configuration. Its message is for users: the file, then a line for each problem. */
+/** An invalid configuration. Its message is for users: the file, then each problem with its line in the file, if known. */
 export class InvalidConfig extends Error {
   override readonly name = 'InvalidConfig';
   readonly file: string;
-  readonly problems: readonly Problem[];
-  constructor(file: string, problems: readonly Problem[]) {
-    super(`${file}:\n${describeProblems(problems).replaceAll(/^/gm, '  ')}`);
+  readonly problems: readonly PlacedProblem[];
+  constructor(file: string, problems: readonly PlacedProblem[]) {
+    super(`${file}:\n${problems.map(describe).join('\n').replaceAll(/^/gm, '  ')}`);
     this.file = file;
     this.problems = problems;
   }
 }
+
+const describe = ({ at, ...problem }: PlacedProblem): string =>
+  `${at ? `line ${at.line}, column ${at.column}: ` : ''}${describeProblem(problem)}`;
 
 /**
  * Decides which configuration is used: the file `given`, otherwise the file that `GROUPAGE_CONFIG` names, otherwise the
@@ -52,8 +56,9 @@ export const findConfig = (folder: string, given?: string): string | undefined =
  */
 export const loadConfig = async (file: string, folder = process.cwd()): Promise<Config> => {
   const parsed = parseConfig(await readConfig(file, folder));
-  if (!parsed.ok) throw new InvalidConfig(file, parsed.problems);
-  return parsed.value;
+  if (parsed.ok) return parsed.value;
+  const path = isAbsolute(file) ? file : join(folder, file);
+  throw new InvalidConfig(file, placed(parsed.problems, textOf(path), isJson(path) ? 'json' : 'module'));
 };
 
 /** Reads a configuration without checking it, for callers that change it and check it afterwards. */
@@ -72,19 +77,30 @@ const read = async (file: string, path: string): Promise<unknown> => {
       { path: '', reason: `has a file type that is not supported; use one of ${KINDS.join(', ')}` },
     ]);
   try {
-    // Some editors begin a file with a byte order mark.
-    if (path.endsWith('.json')) return JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''));
+    if (isJson(path)) return JSON.parse(textOf(path));
     const module = await reportingExit(file, () =>
       inTime(import(pathToFileURL(path).href) as Promise<{ default?: unknown }>),
     );
     if (module.default !== undefined) return module.default;
   } catch (cause) {
-    throw new InvalidConfig(file, [{ path: '', reason: `cannot be read: ${reasonOf(cause)}${hintFor(cause)}` }]);
+    const at = isJson(path) ? placeOfJsonError(textOf(path)) : placeOfError(path, cause);
+    const why = isJson(path) ? withoutPlace(reasonOf(cause)) : `${reasonOf(cause)}${otherFileOf(path, cause)}`;
+    const reason = `cannot be read: ${why}${hintFor(cause)}`;
+    throw new InvalidConfig(file, [{ path: '', reason, ...(at ? { at } : {}) }]);
   }
   throw new InvalidConfig(file, [
     { path: '', reason: 'has no default export: write `export default defineConfig({ … })`' },
   ]);
 };
+
+const isJson = (path: string): boolean => path.endsWith('.json');
+
+/** What V8 says of a JSON error without where it is: a position, or a quotation of several lines. */
+const withoutPlace = (message: string): string =>
+  message.replace(/ at position .*$|, (?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/s, '');
+
+/** Some editors begin a file with a byte order mark. */
+const textOf = (path: string): string => readFileSync(path, 'utf8').replace(/^\ufeff/, '');
 
 /** A hint if Node cannot load TypeScript. Node 22.18 and later can. */
 const hintFor = (cause: unknown): string =>

@@ -23,7 +23,7 @@ describe('a configuration file', () => {
 
   it('that cannot be read is refused by its name', async () => {
     await expect(loadConfig('none.json', folder)).rejects.toThrow(/^none\.json:\n {2}there is no such file$/);
-    await expect(loadConfig(file('b.json', '{'))).rejects.toThrow(/b\.json:\n {2}cannot be read: /);
+    await expect(loadConfig(file('b.json', '{'))).rejects.toThrow(/b\.json:\n {2}line 1, column 2: cannot be read: /);
     await expect(loadConfig(file('b.jsonl', '{}'))).rejects.toThrow(
       /b\.jsonl:\n {2}has a file type that is not supported; use one of \.json, \.ts, /,
     );

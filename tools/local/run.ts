@@ -24,7 +24,7 @@ export interface LocalOptions {
   readonly quiet: boolean;
 }
 
-/** What is started if the user has no configuration. */
+/** The example that starts if the user has no configuration. */
 export interface Example {
   /** The configuration file. */
   readonly config: string;
