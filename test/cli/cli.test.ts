@@ -261,6 +261,12 @@ describe('the command line', () => {
       expect([args, code, out]).toEqual([args, 2, '']);
       expect(err).not.toBe('');
     }
+    expect(await run(['status'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(
+        /^groupage status shows one task, so it needs the id of the task: groupage status ID\. /,
+      ),
+    });
     expect(await run(['send', 'none', '{}'])).toMatchObject({
       code: 1,
       out: '',

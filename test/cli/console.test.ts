@@ -114,6 +114,7 @@ describe('groupage console', () => {
     for (const secret of [CREDENTIALS.secret, CREDENTIALS.token]) expect(everything).not.toContain(secret);
     stop();
     expect(await ended).toBe(0);
+    expect(said()).toMatch(/\nStopped\.\n$/);
   });
 
   it('shows in the page why charts are missing; the rest works', async () => {

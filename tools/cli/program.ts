@@ -11,6 +11,7 @@ import { auditCommand } from './commands/audit.ts';
 import { batchesCommand } from './commands/batches.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { checkCommand } from './commands/check.ts';
+import { completionCommand } from './commands/completion/completion.ts';
 import { consoleCommand } from './commands/console.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor/doctor.ts';
@@ -59,6 +60,7 @@ export const program = (): Command => {
     checkCommand(),
     devCommand(),
     simulateCommand(),
+    completionCommand(),
   ]) {
     for (const each of command.commands) withShared(each);
     groupage.addCommand(command.commands.length > 0 ? refusing(command) : withShared(command));
@@ -74,7 +76,7 @@ const refusing = (command: Command): Command =>
 const WITHOUT_STACK = ['check', 'simulate'];
 
 /** Commands that print no data. */
-const WITHOUT_DATA = ['dev'];
+const WITHOUT_DATA = ['dev', 'completion'];
 
 /** Adds the options that all commands share. */
 const withShared = (command: Command): Command => {

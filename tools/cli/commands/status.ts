@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { rawMembers } from '../../../src/util/json-text.ts';
-import { CommandFailure } from '../../failure.ts';
+import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { shownOptions } from '../../task-options.ts';
 import { ahead, fields, green, moment, printable, printJson, red } from '../../terminal.ts';
 import { TASK, type TaskShape } from '../shared/answers.ts';
@@ -24,11 +24,20 @@ const seconds = (text: string): number => {
 export const statusCommand = (): Command =>
   new Command('status')
     .description('show a task: its status, its batch, its result or its error')
-    .argument('<id>', 'id of the task', someId)
+    .argument('[id]', 'id of the task', someId)
+    .usage('[options] <id>')
     .option('--wait', 'wait until the task has ended (exit status 1 if it failed)')
     .option('--timeout <seconds>', 'maximum wait, in seconds', seconds, 300)
     .addHelpText('after', '\nFor an overview: groupage operations, groupage targets or groupage tasks.')
-    .action((id: string, options: StatusOptions) => status(id, options));
+    .action((id: string | undefined, options: StatusOptions) => status(given(id), options));
+
+/** The id is optional only so that its absence is explained. */
+const given = (id: string | undefined): string => {
+  if (id !== undefined) return id;
+  throw new WrongUsage(
+    'groupage status shows one task, so it needs the id of the task: groupage status ID. groupage send prints the id, and groupage tasks lists waiting tasks. For an overview: groupage operations or groupage targets',
+  );
+};
 
 const status = async (id: string, options: StatusOptions): Promise<void> => {
   const api = await connect(options);
