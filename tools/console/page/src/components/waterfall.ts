@@ -47,4 +47,4 @@ const ANSWERS: Readonly<Record<string, string>> = {
   pending: 'accepted; reports later',
 };
 
-export const answerWords = ({ answer }: Pick<Call, 'answer'>): string => ANSWERS[answer] ?? answer;
+const answerWords = ({ answer }: Pick<Call, 'answer'>): string => ANSWERS[answer] ?? answer;
