@@ -242,6 +242,6 @@ export const apiHandler = (of: FlowParts): Handler => {
     .table('fleetTable', of.tables.fleet.table, ['Query', 'UpdateItem'])
     .table('auditTable', of.tables.audit, ['PutItem', 'UpdateItem', 'Query'])
     .sends(allQueues(of))
-    .takesFrom(deadLetters)
+    .browses(deadLetters)
     .counts({ ...deadLetters, ...allQueues(of) });
 };

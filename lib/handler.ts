@@ -186,7 +186,14 @@ export class Handler extends Construct {
     return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:DeleteMessage']);
   }
 
-  /** Grants to change the visibility timeout of received messages. */
+  /** Grants to receive messages from these queues, to make them visible again at once, and to delete them. */
+  browses(queues: Partial<Record<Setting, IQueue>>): this {
+    this.#useKey('sqs', 'read');
+    // One statement for all actions, because an inline policy of a role has limited space.
+    return this.#queues(queues, ['sqs:ReceiveMessage', 'sqs:ChangeMessageVisibility', 'sqs:DeleteMessage']);
+  }
+
+  /** Grants to change when received messages become visible again. */
   putsOff(queues: Partial<Record<Setting, IQueue>>): this {
     return this.#queues(queues, ['sqs:ChangeMessageVisibility']);
   }

@@ -139,7 +139,7 @@ export const sqsDeadLetters = (
       ? urlOf(urls, queue)
       : urlOf(deadLetterUrls, queue, `${queue}'s dead-letter queue`);
   return {
-    receive: async (queue) => {
+    receive: async (queue, hiddenFor) => {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl: where(queue),
@@ -149,6 +149,7 @@ export const sqsDeadLetters = (
           // Use a long poll: a short poll asks only some of the SQS servers, and may miss a message that is alone in
           // the queue.
           WaitTimeSeconds: 1,
+          ...(hiddenFor === undefined ? {} : { VisibilityTimeout: hiddenFor }),
         }),
       );
       return Messages.map(({ MessageId = '', Body = '', ReceiptHandle = '', Attributes, MessageAttributes }) => {
@@ -165,6 +166,10 @@ export const sqsDeadLetters = (
           revivals: revivalsOf(MessageAttributes?.[REVIVALS]?.StringValue),
         };
       });
+    },
+    // SQS refuses single entries, such as messages that were deleted meanwhile. The others are released.
+    release: async (queue, deadLetters) => {
+      await sqsReturns(client, where(queue)).putOff(deadLetters.map((each) => ({ ...each, delay: 0 })));
     },
     redrive: async (queue, { body, revivals, firstSentAt: first, sender }, delay) => {
       const attributes = {

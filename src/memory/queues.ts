@@ -105,12 +105,28 @@ export const memoryBacklogs = (queues: SimulatedQueues, gate: Gate): Backlogs =>
   of: (queue) => through(gate, 'backlogs.of', () => queueOf(queues, queue).backlog()),
 });
 
+/** How long SQS hides a received message by default. */
+const HIDDEN_FOR = 30;
+
+/** @param clock the time by which received messages are hidden. @default - receiving hides no message */
 export const memoryDeadLetters = (
   queues: SimulatedQueues,
   rejected: Rejection[],
   gate: Gate,
   givenUp = new GivenUp(),
+  clock?: () => Millis,
 ): DeadLetters => {
+  const hiddenUntil = new Map<string, Millis>();
+  const keyOf = (queue: DeadLetterQueue, { receipt }: DeadLetter): string => `${queue} ${receipt}`;
+  const receive = (queue: DeadLetterQueue, hiddenFor = HIDDEN_FOR): readonly DeadLetter[] => {
+    if (!clock) return lettersOf(queue).slice(0, 10);
+    const now = clock();
+    const received = lettersOf(queue)
+      .filter((each) => (hiddenUntil.get(keyOf(queue, each)) ?? 0) <= now)
+      .slice(0, 10);
+    for (const each of received) hiddenUntil.set(keyOf(queue, each), now + hiddenFor * 1_000);
+    return received;
+  };
   const lettersOf = (queue: DeadLetterQueue): DeadLetter[] => {
     if (queue === 'given-up') return givenUp.letters;
     return queue === 'rejected'
@@ -126,7 +142,11 @@ export const memoryDeadLetters = (
       : [...(queues[queue]?.deadLetters ?? [])].map(letterOf);
   };
   return {
-    receive: (queue) => through(gate, 'deadLetters.receive', () => lettersOf(queue).slice(0, 10)),
+    receive: (queue, hiddenFor) => through(gate, 'deadLetters.receive', () => receive(queue, hiddenFor)),
+    release: (queue, deadLetters) =>
+      through(gate, 'deadLetters.release', () => {
+        for (const each of deadLetters) hiddenUntil.delete(keyOf(queue, each));
+      }),
     redrive: (queue, { body, revivals, firstSentAt, sender }, delay) =>
       through(gate, 'deadLetters.redrive', () =>
         queueOf(queues, queue).send(body, delay, { revivals: revivals + 1, firstSentAt, sender }),

@@ -19,7 +19,7 @@ export interface PutOff {
   /** The id of the message, and the receipt of this delivery. */
   readonly messageId: string;
   readonly receipt: string;
-  /** After how many seconds SQS delivers it again: 1 to 900. */
+  /** After how many seconds SQS delivers it again: 0 to 900. */
   readonly delay: number;
 }
 

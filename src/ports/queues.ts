@@ -37,8 +37,11 @@ export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
 /** All queues with a dead-letter queue. `callback`, for events, exists only if destinations are configured. */
 export type SourceQueue = WorkingQueue | 'callback';
 
+/** Queues whose messages stay until a user sends them again or deletes them: refused messages, and given-up events. */
+export type FinalQueue = 'rejected' | 'given-up';
+
 /** Queues without a function: dead letters of a queue, refused messages, and given-up events. */
-export type DeadLetterQueue = SourceQueue | 'rejected' | 'given-up';
+export type DeadLetterQueue = SourceQueue | FinalQueue;
 
 /** Approximate numbers of messages in a queue that a function processes. */
 export interface Backlog {
@@ -79,9 +82,14 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   /**
-   * Receives some messages of the queue's dead-letter queue, or of the rejected queue. Empty if no messages are there.
+   * Receives some messages of the queue's dead-letter queue, or of the rejected queue. Empty if no messages are there,
+   * or if other readers have received them all.
+   *
+   * @param hiddenFor how long no other reader receives them, in whole seconds. @default - 30, SQS's own default
    */
-  receive(queue: DeadLetterQueue): Promise<readonly DeadLetter[]>;
+  receive(queue: DeadLetterQueue, hiddenFor?: number): Promise<readonly DeadLetter[]>;
+  /** Makes received messages visible again at once. Messages that were deleted meanwhile are left out. */
+  release(queue: DeadLetterQueue, deadLetters: readonly DeadLetter[]): Promise<void>;
   /**
    * Sends the body, which may have been changed, to the working queue after `delay` seconds. Returns the new message's
    * id.

@@ -75,6 +75,8 @@ const EVENTS: Events = {
   'nudge-failed': [{ event: 'nudge-failed', target: where, cause: 'timeout' }],
   'not-revived': [{ ...letter, event: 'not-revived', cause: 'timeout' }],
   'not-removed': [{ ...letter, event: 'not-removed', cause: 'timeout' }],
+  discarded: [{ ...letter, event: 'discarded' }],
+  'not-released': [{ event: 'not-released', queue: letter.queue, messages: 3, cause: 'timeout' }],
   'early-guard': [{ event: 'early-guard', target: where, fence: 9 }],
   'foreign-message': [{ event: 'foreign-message', target: where, fence: 9 }],
   'foreign-results': [{ event: 'foreign-results', batchId: batch.batchId, items: 1, ids: ['x'], expected: [id('a')] }],

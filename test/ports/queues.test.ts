@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { printBatch, printElect, printGroup } from '../../src/domain/batches/messages.ts';
 import { parseRejection } from '../../src/domain/register/rejection.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
-import { batchId, NOW, target, token } from '../factories/factories.ts';
+import type { DeadLetter } from '../../src/ports/queues.ts';
+import type { DeadLetterDeps } from '../../src/steps/deps.ts';
+import { listLetters } from '../../src/steps/repair/browse.ts';
+import { walkDeadLetters } from '../../src/steps/repair/dead-letters.ts';
+import { aConfig, batchId, NOW, target, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
 import { queueKinds } from './queues.ts';
 
@@ -84,6 +88,57 @@ describeEach('queues', queueKinds, (started) => {
     expect([letters.length, await deadLetters.count('elect')]).toEqual([2, 2]);
     for (const deadLetter of letters) await deadLetters.remove('elect', deadLetter);
     expect(await deadLetters.count('elect')).toBe(0);
+  });
+
+  it('hide received messages for the given time, and show them after a release', async () => {
+    const { queues, deadLetters, exhaust, pass } = started();
+    await queues.batch({ kind: 'due', batchId: batchId('hidden') }, 0);
+    await exhaust('batch');
+    const [deadLetter, ...more] = await deadLetters.receive('batch', 2);
+    expect([deadLetter?.body, more]).toEqual([printBatch({ kind: 'due', batchId: batchId('hidden') }), []]);
+    expect(await deadLetters.receive('batch', 2)).toEqual([]);
+    await pass(2);
+    const again = await deadLetters.receive('batch');
+    expect(again.map(({ messageId }) => messageId)).toEqual([deadLetter?.messageId]);
+    await deadLetters.release('batch', again);
+    const [last] = await deadLetters.receive('batch', 5);
+    expect(last?.messageId).toBe(deadLetter?.messageId);
+    if (last) await deadLetters.remove('batch', last);
+    await deadLetters.release('batch', last ? [last] : []);
+    await deadLetters.release('batch', []);
+    expect(await deadLetters.receive('batch')).toEqual([]);
+  });
+
+  it('are listed without a move, a loss or a wait for a later redrive', async () => {
+    const { queues, deadLetters, now } = started();
+    const first = await deadLetters.count('rejected');
+    const bodies = Array.from({ length: 13 }, (_, n) => `{"listed":${n}}`);
+    await queues.reject(
+      bodies.map((body, n) => ({ messageId: `l-${n}`, body, problems: [{ path: '', reason: 'odd' }], at: NOW })),
+    );
+    const machine = { now, sleep: async () => {}, within: async <T>(_: number, work: () => Promise<T>) => work() };
+    const deps = { deadLetters, machine, report: () => {}, config: aConfig(), queues } as unknown as DeadLetterDeps;
+    const bodiesIn = (letters: readonly DeadLetter[]): string[] =>
+      letters.map(({ body }) => parseRejection(body)?.body ?? '').filter((body) => body.includes('listed'));
+    for (let reads = 0; reads < 8; reads += 1) {
+      const { letters, count } = await listLetters(deps, 'rejected', 50);
+      expect(bodiesIn(letters).toSorted()).toEqual(bodies.toSorted());
+      expect(count).toBe(first + 13);
+    }
+    // A redrive right after the last list sees every message.
+    const seen = await listLetters(deps, 'rejected', 50);
+    const walked: DeadLetter[] = [];
+    const { revived } = await walkDeadLetters(
+      deps,
+      'rejected',
+      { began: now() + 60_000, mayGoOn: () => true },
+      async (each) => {
+        walked.push(each);
+        await deadLetters.remove('rejected', each);
+        return undefined;
+      },
+    );
+    expect([revived, bodiesIn(walked).toSorted()]).toEqual([seen.letters.length, bodies.toSorted()]);
   });
 
   it('keep refused messages with their reasons', async () => {

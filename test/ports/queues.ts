@@ -31,6 +31,8 @@ interface StartedQueues {
   /** Fails every message of a queue until it is a dead letter. */
   exhaust(queue: WorkingQueue): Promise<void>;
   rejected(): Promise<string[]>;
+  /** Lets time pass, in seconds. */
+  pass(seconds: number): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -66,7 +68,7 @@ const inSimulation = async (): Promise<StartedQueues> => {
   };
   return {
     queues: memoryQueues(simulated, rejections, openGate),
-    deadLetters: memoryDeadLetters(simulated, rejections, openGate),
+    deadLetters: memoryDeadLetters(simulated, rejections, openGate, undefined, () => scheduler.now),
     backlogs: memoryBacklogs(simulated, openGate),
     received: async (queue, count) => {
       const come = arrived.get(queue) ?? [];
@@ -89,6 +91,7 @@ const inSimulation = async (): Promise<StartedQueues> => {
       failing.delete(queue);
     },
     rejected: async () => rejections.map(({ messageId }) => messageId),
+    pass,
     stop: async () => {},
   };
 };
@@ -133,6 +136,7 @@ const onBackend = async (): Promise<StartedQueues> => {
     },
     rejected: async () =>
       (await take(urls.rejected)).map(({ Body = '' }) => (JSON.parse(Body) as { messageId: string }).messageId),
+    pass: (seconds) => setTimeout(seconds * 1_000),
     stop,
   };
 };

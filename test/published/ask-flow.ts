@@ -5,7 +5,7 @@ import { completeBatch } from '../../src/steps/call/complete-batch.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { NOW, operationName, target } from '../factories/factories.ts';
 import { PLENTY } from '../steps/step-kit.ts';
-import { deadLetter } from '../steps/step-suite.ts';
+import { deadLetter, refused } from '../steps/step-suite.ts';
 import { MUC, started } from './asked-api.ts';
 
 const part = encodeURIComponent;
@@ -113,6 +113,17 @@ export const queuesAndDoctor = async () => {
   await ask('POST /dead-letters/batch/redrive', { dryRun: true });
   await ask('POST /dead-letters/batch/redrive', '');
   await ask('POST /dead-letters/none/redrive', '');
+  await ask('POST /dead-letters/batch/redrive', { ids: ['letter-1'] });
+  kit.letters.rejected = [refused('{}', 1), refused(`{"operation":"ship","payload":"${'x'.repeat(20_000)}"}`, 2)];
+  await ask('GET /dead-letters/rejected/messages');
+  await ask('GET /dead-letters/rejected/messages?limit=1');
+  await ask('GET /dead-letters/none/messages');
+  await ask('POST /dead-letters/rejected/redrive', { ids: ['letter-1'] });
+  await ask('POST /dead-letters/rejected/discard', { ids: ['letter-1', 'x'], dryRun: true });
+  await ask('POST /dead-letters/rejected/discard', { ids: ['letter-1', 'x'] });
+  await ask('POST /dead-letters/rejected/discard', { all: true });
+  await ask('POST /dead-letters/batch/discard', { all: true });
+  await ask('POST /dead-letters/none/discard', { all: true });
   await send({ id: 'a' }, { id: 'b', payload: { depot: 'BER' } });
   await seal(MUC);
   kit.now += 86_400_000;

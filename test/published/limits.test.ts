@@ -77,6 +77,8 @@ const BODIES: readonly (readonly [call: string, body: Json, path: string])[] = [
   ['POST /operations/{name}/pause', { target: MUC, reason: 'fog' }, '/operations/ship/pause'],
   ['POST /operations/{name}/resume', { target: MUC }, '/operations/ship/resume'],
   ['POST /dead-letters/{queue}/redrive', { dryRun: true, cursor: '1' }, '/dead-letters/elect/redrive'],
+  ['POST /dead-letters/{queue}/discard', { ids: ['x'], dryRun: true }, '/dead-letters/rejected/discard'],
+  ['POST /dead-letters/{queue}/discard', { all: true, cursor: '1' }, '/dead-letters/rejected/discard'],
   ['POST /fan-outs', { id: 'f', userKey: 'k', failFast: { count: 1 } }, '/fan-outs'],
   ['POST /fan-outs/{id}/items', { count: 1, token: 't' }, '/fan-outs/f/items'],
   ['POST /fan-outs/acks', { items: ['f:0:0'] }, '/fan-outs/acks'],

@@ -134,6 +134,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     }),
     deadLetters: {
       receive: async (queue) => kit.letters[queue].slice(0, 10),
+      release: async () => {},
       redrive: async (queue, deadLetter, delay) => `sent-${kit.sent.revived.push({ queue, deadLetter, delay })}`,
       remove: async (queue, { receipt }) => {
         kit.letters[queue] = kit.letters[queue].filter((each) => each.receipt !== receipt);

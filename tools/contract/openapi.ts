@@ -141,7 +141,7 @@ const TAGS: Readonly<Record<string, string>> = {
   targets: 'Targets: groups of tasks that can share a batch.',
   operations: 'The state of the configured operations; pause and resume.',
   queues: 'Numbers of messages in the queues.',
-  'dead-letters': 'Messages that could not be processed; redrive.',
+  'dead-letters': 'Messages that could not be processed: list, redrive, discard.',
   doctor: 'Finds and repairs what is stuck.',
   'fan-outs': 'Sets of items, each with one event when all items are done.',
   lists: 'Deferred lists: jobs that wait until they are triggered or claimed.',

@@ -30,7 +30,7 @@ export const PATH_PARTS: Readonly<Record<string, Json>> = {
   },
   operations: formed('The name of the operation.', OPERATION_NAME_PATTERN, registerMessage.operation),
   'dead-letters': {
-    description: 'The queue whose dead letters to redrive, or `rejected` or `given-up`.',
+    description: 'The queue whose dead letters are meant, or `rejected` or `given-up`.',
     schema: queueName,
     example: 'batch',
   },

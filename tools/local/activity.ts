@@ -45,9 +45,11 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'foreign-message':
       return `✗ ignored a group message for ${event.target} that no leader sent`;
     case 'not-revived':
-      return `✗ a dead letter of the ${event.queue} queue could not be sent again: ${event.cause}`;
+      return `✗ a dead letter of the ${event.queue} queue could not be handled and stays there: ${event.cause}`;
     case 'not-removed':
       return `✗ a dead letter of the ${event.queue} queue was sent again but could not be deleted, so it will be sent once more: ${event.cause}`;
+    case 'discarded':
+      return `· message ${event.messageId} of the ${event.queue} queue discarded`;
     case 'settled':
       return `· ${plural(event.tasks, 'task')} of ${event.target} ${event.how}`;
     case 'not-delivered':
@@ -80,6 +82,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'delivered':
     case 'put-off':
     case 'not-put-off':
+    case 'not-released':
     case 'blocked':
     case 'slot-freed':
     case 'held':

@@ -109,11 +109,12 @@ const subjectOf = ({ on }: Call, { req }: Context, fields: Readonly<Record<strin
   });
   const { operation, target, ids, to, draining } = fields;
   const named: Subject = Object.fromEntries(parts);
+  const listed = Array.isArray(ids) ? idsInWords(ids.filter((id) => typeof id === 'string')) : undefined;
   const found = {
     ...named,
     operation: named.operation ?? textIn(operation),
     target: textIn(target),
-    tasks: Array.isArray(ids) ? idsInWords(ids.filter((id) => typeof id === 'string')) : undefined,
+    [named.queue === undefined ? 'tasks' : 'messages']: listed,
     to: to === null ? 'any node' : textIn(to),
     draining: typeof draining === 'boolean' ? String(draining) : undefined,
   };

@@ -224,13 +224,17 @@ export type FlowEvent =
    * may have one message more than needed.
    */
   | { readonly event: 'hold-not-noted'; readonly batchId: BatchId; readonly cause: string }
-  /** A dead letter could not be sent again. It stays in its queue. */
+  /** A dead letter could not be sent again, or a discarded one not deleted. It stays in its queue. */
   | { readonly event: 'not-revived'; readonly queue: string; readonly messageId: string; readonly cause: string }
   /**
    * A dead letter that was sent again could not be deleted from its queue. It will be sent once more, which does no
    * harm.
    */
   | { readonly event: 'not-removed'; readonly queue: string; readonly messageId: string; readonly cause: string }
+  /** A refused message or a given-up event was deleted because a user requested it. */
+  | { readonly event: 'discarded'; readonly queue: string; readonly messageId: string }
+  /** Messages that were only read could not be made visible again at once. They become visible within 20 s. */
+  | { readonly event: 'not-released'; readonly queue: string; readonly messages: number; readonly cause: string }
   /**
    * A guard was received before its leader had written the handover. The group function waits 100 ms and reads the lock
    * again.

@@ -145,5 +145,7 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   'not-revived': {},
   'destination-up': {},
   'not-removed': {},
+  discarded: {},
+  'not-released': {},
   'early-guard': {},
 };

@@ -53,7 +53,11 @@ export interface KeptMessage {
   readonly messageId: string;
   readonly body: string;
   readonly problems: readonly Problem[];
+  /** The number of all problems, which may be more than are stored. */
+  readonly problemsInAll: number;
   readonly isCut: boolean;
+  /** The bytes of the whole body. */
+  readonly bodyBytes: number;
   readonly sentAt?: Millis;
   readonly sender?: Sender;
   /** Whether the message is an event from the callback queue. */
@@ -64,7 +68,7 @@ export interface KeptMessage {
 export const parseRejection = (text: string): KeptMessage | undefined => {
   const json = parseJson(text);
   if (!json.ok || !isObject(json.value)) return undefined;
-  const { messageId, body, errors, bodyIsCut, queue } = json.value;
+  const { messageId, body, errors, errorsInAll, bodyIsCut, bodyBytes, queue } = json.value;
   const sender = typeof json.value.sender === 'string' ? parseSender(json.value.sender) : undefined;
   const sentAt = Date.parse(String(json.value.sentAt));
   if (typeof messageId !== 'string' || typeof body !== 'string') return undefined;
@@ -73,7 +77,9 @@ export const parseRejection = (text: string): KeptMessage | undefined => {
     messageId,
     body,
     problems,
+    problemsInAll: typeof errorsInAll === 'number' ? errorsInAll : problems.length,
     isCut: bodyIsCut === true,
+    bodyBytes: typeof bodyBytes === 'number' ? bodyBytes : Buffer.byteLength(body),
     isEvent: queue === 'callback',
     ...(Number.isNaN(sentAt) ? {} : { sentAt }),
     ...(sender === undefined ? {} : { sender }),
