@@ -23,6 +23,7 @@ import { listsCommand } from './commands/lists/lists.ts';
 import { operationsCommand } from './commands/operations.ts';
 import { pauseCommand, resumeCommand } from './commands/pause.ts';
 import { redriveCommand } from './commands/redrive.ts';
+import { rejectedCommand } from './commands/rejected/rejected.ts';
 import { sendCommand } from './commands/send.ts';
 import { simulateCommand } from './commands/simulate/simulate.ts';
 import { statusCommand } from './commands/status.ts';
@@ -51,6 +52,7 @@ export const program = (): Command => {
     pauseCommand(),
     resumeCommand(),
     redriveCommand(),
+    rejectedCommand(),
     fanOutCommand(),
     listsCommand(),
     fleetCommand(),

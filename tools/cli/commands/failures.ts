@@ -63,26 +63,19 @@ const together = (before: FailureGroup | undefined, group: FailureGroup): Failur
       }
     : group;
 
-const described = (groups: readonly FailureGroup[]): string =>
-  [
-    table(
-      ['TASKS', 'OPERATION', 'CODE', 'CAUSE', 'EXAMPLE', 'KEY'],
-      groups.map(({ tasks, operation, code, cause, ids, key }) => [
-        tasks,
-        operation,
-        code,
-        cause.slice(0, 100),
-        ids[0] ?? '',
-        key,
-      ]),
-    ),
-    ...groups
-      .slice(0, 1)
-      .map(({ key, tasks }) =>
-        dim(
-          printable(
-            `To run the largest group again: groupage redrive --cause ${key} (${plural(tasks, 'task')}; use --dry-run first)`,
-          ),
-        ),
-      ),
+/** A row for each group, and its whole cause on the next line, because a cause may be long. */
+const described = (groups: readonly FailureGroup[]): string => {
+  const [headings = '', ...rows] = table(
+    ['TASKS', 'OPERATION', 'CODE', 'EXAMPLE', 'KEY'],
+    groups.map(({ tasks, operation, code, ids, key }) => [tasks, operation, code, ids[0] ?? '', key]),
+  ).split('\n');
+  const [largest] = groups;
+  return [
+    headings,
+    ...rows.flatMap((row, index) => [row, `    ${printable(groups[index]?.cause.replaceAll(/\s+/g, ' ') ?? '')}`]),
+    ...(largest ? [dim(printable(redriveHint(largest)))] : []),
   ].join('\n');
+};
+
+const redriveHint = ({ key, tasks }: FailureGroup): string =>
+  `To run the largest group again: groupage redrive --cause ${key} (${plural(tasks, 'task')}; use --dry-run first)`;

@@ -27,7 +27,7 @@ export const redriveCommand = (): Command =>
     .addOption(
       new Option(
         '--dead-letters <queue>',
-        'send again the dead letters of one queue or of all queues, refused messages (rejected), or undelivered events (given-up)',
+        'send again the dead letters of one queue or of all five queues (all), refused messages (rejected), or undelivered events (given-up). `all` leaves out refused messages and undelivered events, because their cause must be fixed first',
       ).choices([...DEAD_LETTERS, 'all', 'rejected', 'given-up']),
     )
     .option(
@@ -39,7 +39,8 @@ export const redriveCommand = (): Command =>
     .addHelpText(
       'after',
       `
-A repeated redrive does no harm. A refused message is sent again only if it would be accepted now.
+A repeated redrive does no harm. A refused message is sent again only if it would be accepted now; \`groupage rejected\`
+shows the reasons. \`--dead-letters all\` sends neither refused messages nor given-up events.
 
 Examples:
   groupage redrive 01JD2Y0FQZ4XB8 01JD2Y0FR05MTW
@@ -56,10 +57,18 @@ const redrive = async (ids: readonly string[], options: RedriveOptions): Promise
   const api = await connectBecause(options);
   if (deadLetters !== undefined) {
     const done: DeadLettersDone[] = [];
+    const leftOut: string[] = [];
     return telling(
-      async () =>
-        redriveDeadLettersOf(api, deadLetters === 'all' ? await thoseThere(api) : [deadLetters], dryRun, done),
-      (stopped) => reportDeadLetters(done, options, stopped),
+      async () => {
+        const { queues, others } =
+          deadLetters === 'all' ? await thoseThere(api) : { queues: [deadLetters], others: [] };
+        leftOut.push(...others);
+        await redriveDeadLettersOf(api, queues, dryRun, done);
+      },
+      (stopped) => {
+        reportDeadLetters(done, options, stopped);
+        for (const line of leftOut) console.error(line);
+      },
     );
   }
   const done: Done = { redriven: 0, skipped: [] };
@@ -122,10 +131,28 @@ const ask = async (api: ApiClient, request: object, done: Done): Promise<string 
   return value.cursor;
 };
 
-/** The queues with dead letters that this stack has. Not every stack has a callback queue. */
-const thoseThere = async (api: ApiClient): Promise<string[]> => {
+/** The queues with dead letters that this stack has, and what the word `all` leaves out. Not every stack has a callback queue. */
+const thoseThere = async (
+  api: ApiClient,
+): Promise<{ readonly queues: readonly string[]; readonly others: readonly string[] }> => {
   const { queues } = (await api.get('/dead-letters', LETTERS_LYING)).value;
-  return DEAD_LETTERS.filter((name) => queues.some(({ queue }) => queue === name));
+  return {
+    queues: DEAD_LETTERS.filter((name) => queues.some(({ queue }) => queue === name)),
+    others: queues.flatMap(({ queue, messages }) => (messages > 0 ? leftOut(queue, messages) : [])),
+  };
+};
+
+/** Their cause must be fixed first, so `all` does not include them. */
+const leftOut = (queue: string, messages: number): readonly string[] => {
+  if (queue === 'rejected')
+    return [
+      `${plural(messages, 'refused message')} left out. Read the reasons: groupage rejected. Send them again: groupage rejected redrive --all`,
+    ];
+  if (queue === 'given-up')
+    return [
+      `${plural(messages, 'given-up event')} left out. See them: groupage rejected --given-up. Send them again: groupage rejected redrive --all --given-up`,
+    ];
+  return [];
 };
 
 interface DeadLettersDone {

@@ -73,6 +73,16 @@ export const RESUMED = told(operations.TARGET_RESUMING, 'resuming');
 export const DEAD_LETTERS = told(queues.DEAD_LETTERS, 'queues');
 export const LETTERS_REDRIVEN = told(queues.LETTERS_REDRIVEN, 'redriven', 'skipped', 'left');
 
+export const LETTERS_DISCARDED = told(queues.LETTERS_DISCARDED, 'discarded', 'skipped', 'left');
+const LETTER_MESSAGE = told(queues.LETTER_MESSAGE, 'id', 'since', 'body');
+export type LetterMessageShape = z.infer<typeof LETTER_MESSAGE>;
+/** Some messages of a queue. */
+export const LETTER_MESSAGES = z.looseObject({
+  messages: z.array(LETTER_MESSAGE),
+  count: z.number(),
+  note: z.optional(z.string()),
+});
+
 export const AUDIT_ENTRY = told(ENTRY, 'at', 'action', 'subject', 'actor', 'outcome');
 export type AuditShape = z.infer<typeof AUDIT_ENTRY>;
 
