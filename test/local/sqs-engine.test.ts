@@ -3,6 +3,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
+  ChangeMessageVisibilityBatchCommand,
   CreateQueueCommand,
   type Message,
   ReceiveMessageCommand,
@@ -57,6 +58,21 @@ describe('the local SQS', () => {
   afterEach(async () => {
     await engine.stop();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('shows a released message again at once, also after a restart', async () => {
+    await sqs.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: 'released' }));
+    for (let times = 1; times <= 3; times += 1) {
+      const [message] = await receive();
+      expect([times, message?.Body]).toEqual([times, 'released']);
+      const entry = { Id: '0', ReceiptHandle: message?.ReceiptHandle ?? '', VisibilityTimeout: 0 };
+      const command = new ChangeMessageVisibilityBatchCommand({ QueueUrl: queue, Entries: [entry] });
+      expect((await sqs.send(command)).Failed ?? []).toEqual([]);
+    }
+    await engine.stop();
+    await start();
+    expect((await receive()).map(({ Body }) => Body)).toEqual(['released']);
+    expect(await receive()).toEqual([]);
   });
 
   it('ends one long poll for a message, and keeps the others waiting', async () => {

@@ -46,6 +46,7 @@ interface Store {
 interface Persistence {
   readonly db: DatabaseSync;
   transaction(work: () => void): void;
+  updateMessageReady(messageId: string): void;
   loadSqsAndSns(sqs: Store, sns: unknown): void;
   close(): void;
 }
@@ -159,11 +160,25 @@ const readable = (
     const persistence = new PersistenceManager(folder);
     // Writes survive a crash of the process, but not always of the machine. This is three times as fast and sufficient here.
     persistence.db.exec('PRAGMA synchronous = NORMAL');
+    releaseMessages(persistence);
     read(persistence);
     return persistence;
   } catch (cause) {
     throw openFailure('queues', file, cause);
   }
+};
+
+/**
+ * Lets a receiver make a message visible again at once. fauxqs also sets the number of receives to null, which the table
+ * refuses: the request fails, and the message is not received until the next start.
+ */
+const releaseMessages = (persistence: Persistence): void => {
+  const ready = persistence.db.prepare(
+    'UPDATE sqs_messages SET receipt_handle = NULL, visibility_deadline = NULL WHERE message_id = ?',
+  );
+  persistence.updateMessageReady = (messageId) => {
+    ready.run(messageId);
+  };
 };
 
 /** Makes all messages visible, because the receivers of the previous run have ended. */
