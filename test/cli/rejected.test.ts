@@ -48,7 +48,7 @@ describe('groupage rejected on a local stack', () => {
     expect(out).toMatch(/^operation is unknown: "gone".*\n {2}id +\S+\n {2}since /m);
     expect(out).toMatch(/ {2}operation +gone\n {2}task +cli-1\n/);
     expect(out).toMatch(/ {2}body +\{"operation":"gone".*… \(more with --json\)\n/);
-    expect(out).toContain('would stay: it would be refused again: operation is unknown');
+    expect(out).toContain('would stay: it would be refused again, for the same reasons');
     expect(out).toMatch(/groupage rejected discard \S+\n$/);
     expect(await run('redrive', first?.id ?? '')).toEqual({
       code: 1,

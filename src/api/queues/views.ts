@@ -2,11 +2,12 @@
 import type { Config } from '../../domain/config/resolved.ts';
 import { operationOf, type Target } from '../../domain/ids.ts';
 import { printSender } from '../../domain/producers/sender.ts';
-import { parseRejection } from '../../domain/register/rejection.ts';
+import { type KeptMessage, parseRejection } from '../../domain/register/rejection.ts';
 import type { DeadLetter, DeadLetterQueue } from '../../ports/queues.ts';
 import type { Listed } from '../../steps/repair/browse.ts';
 import { resendOf } from '../../steps/repair/resend.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
+import { describeInBrief } from '../../util/problems.ts';
 import { cutToBytes } from '../../util/utf8.ts';
 import { iso } from '../shared/iso.ts';
 import type { LetterMessage, LetterMessages } from './responses.ts';
@@ -49,8 +50,14 @@ const messageView = (config: Config, queue: DeadLetterQueue, deadLetter: DeadLet
     since: iso(sentAt),
     body: shown,
     ...(isCut ? { bodyIsCut: true, bodyBytes: refused?.bodyBytes ?? Buffer.byteLength(body) } : {}),
-    ...(resent?.is === 'kept' ? { wouldStay: cutToBytes(resent.reason, SHOWN_MAX_BYTES.reason) } : {}),
+    ...(resent?.is === 'kept' ? { wouldStay: stayOf(resent.reason, refused) } : {}),
   };
+};
+
+/** The stored reasons are not repeated if they still hold. */
+const stayOf = (reason: string, refused: KeptMessage | undefined): string => {
+  const isSame = refused !== undefined && reason.endsWith(`: ${describeInBrief(refused.problems)}`);
+  return isSame ? 'it would be refused again, for the same reasons' : cutToBytes(reason, SHOWN_MAX_BYTES.reason);
 };
 
 /** What the body names, as far as it can be read. An event names its operation and task in its data. */

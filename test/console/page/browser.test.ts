@@ -367,6 +367,45 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     }
   });
 
+  it('shows refused messages as text, and redrives and discards them', async () => {
+    const evil = '<img src=x onerror="document.body.remove()">';
+    await page.goto(`${console.site}#/rejected`);
+    await page.getByText('No refused message').waitFor();
+    for (const body of [`{"operation":"gone","id":"o-1","payload":{"text":${JSON.stringify(evil)}}}`, evil])
+      await console.refuse(body);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.locator('.health a', { hasText: 'refused' }).click();
+    await heading('Rejected').waitFor();
+    await page.getByText('2 messages, read').waitFor();
+    const first = page.locator('.letters .cause', { hasText: 'operation is unknown: "gone"' });
+    await first.getByText('A redrive would leave it here: it would be refused again').waitFor();
+    await first.locator('summary').click();
+    await first.locator('.json', { hasText: 'onerror' }).waitFor();
+    const second = page.locator('.letters .cause', { hasText: 'is not JSON' });
+    await second.locator('summary').click();
+    expect(await second.locator('pre').innerText()).toBe(evil);
+    expect(await page.locator('img').count()).toBe(0);
+    await second.getByRole('button', { name: 'Discard' }).click();
+    await page.getByLabel('Reason').fill('it was a test');
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('The message was discarded').waitFor();
+    await page.getByText('1 message, read').waitFor();
+    await page.getByRole('button', { name: 'Redrive all' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive 1 message' }).click();
+    await page.getByRole('dialog').getByText('it would be refused again').waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    // The redrive hides the skipped message for 30 s.
+    await page.getByText('about 1 more').waitFor();
+    await page.route('**/v1/dead-letters/rejected/messages**', (route) =>
+      route.fulfill({ status: 503, json: { detail: 'SQS throttled the request' } }),
+    );
+    await page.getByRole('button', { name: 'Read again' }).click();
+    await page.locator('.problem', { hasText: 'SQS throttled the request' }).waitFor();
+    await page.unroute('**/v1/dead-letters/rejected/messages**');
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.locator('tbody tr', { hasText: 'it was a test' }).waitFor();
+  });
+
   it('does not close another dialog when an abandoned one gets its answer', async () => {
     const answered = Promise.withResolvers<void>();
     await page.goto(`${console.site}#/operations/ship`);
@@ -404,6 +443,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         onPartition: ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
       });
       await console.ask('/tasks', { operation: 'ship', id: 'vase-2', payload: { depot: 'HAM', fragile: true } });
+      await console.refuse('{"operation":"gone","id":"lost","payload":{}}');
       await console.ask('/fan-outs', { id: 'catalog' });
       await console.ask('/fan-outs/catalog/items', { count: 5 });
       await console.ask('/fan-outs/acks', { items: [{ item: 'catalog:0:0', outcome: 'failed' }] });
@@ -430,6 +470,8 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         ['task of a Target with a name that has no end', '/tasks/far', '.under a'],
         ['unknown task', '/tasks/nobody', '.empty ol'],
         ['failures', '/failures', '.cause a'],
+        ['rejected', '/rejected', '.letters .cause summary'],
+        ['given-up', '/given-up', '.problem'],
         ['fan-outs', '/fan-outs', 'tbody td a'],
         ['fan-out', '/fan-outs/catalog', '.members li'],
         ['lists', '/lists', 'tbody td a'],

@@ -25,7 +25,11 @@ it('a queue shows its messages, and is red while it has dead letters', () => {
     detail: 'of group, batch',
     route: { view: 'failures' },
   });
-  expect(station('rejected', { queues: queues({}, 2) })).toMatchObject({ value: '2', tone: 'warn' });
+  expect(station('rejected', { queues: queues({}, 2) })).toMatchObject({
+    value: '2',
+    tone: 'warn',
+    route: { view: 'rejected' },
+  });
 });
 
 it('a function shows its rate, and the downstream shows errors', () => {

@@ -14,6 +14,8 @@ const ROUTES: readonly Route[] = [
   { view: 'targets', sort: 'waiting' },
   { view: 'batches', operation: 'ship', which: 'under-way', state: 'open', fill: 'low', cursor: 'x' },
   { view: 'failures', cursor: 'next' },
+  { view: 'rejected' },
+  { view: 'given-up' },
   { view: 'fan-outs' },
   { view: 'fan-out', id: 'catalog' },
   { view: 'lists', cursor: 'next' },

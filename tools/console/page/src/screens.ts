@@ -15,6 +15,7 @@ import { listsScreen } from './views/lists.ts';
 import { operationScreen } from './views/operation.ts';
 import { operationsScreen } from './views/operations.ts';
 import { overviewScreen } from './views/overview.ts';
+import { rejectedScreen } from './views/rejected.ts';
 import { searchScreen } from './views/search.ts';
 import { targetScreen } from './views/target.ts';
 import { targetsScreen } from './views/targets.ts';
@@ -40,6 +41,9 @@ export const screenOf = (page: Page, route: Route): Screen => {
       return taskScreen(page, route.id, route.isNew === true);
     case 'failures':
       return failuresScreen(page, route.cursor);
+    case 'rejected':
+    case 'given-up':
+      return rejectedScreen(page, route.view);
     case 'fan-outs':
       return fanOutsScreen(page, route.cursor);
     case 'fan-out':

@@ -28,6 +28,8 @@ export type Route =
   | { readonly view: 'batch'; readonly id: string }
   | { readonly view: 'task'; readonly id: string; readonly isNew?: true }
   | { readonly view: 'failures'; readonly cursor?: string }
+  | { readonly view: 'rejected' }
+  | { readonly view: 'given-up' }
   | { readonly view: 'fan-outs'; readonly cursor?: string }
   | { readonly view: 'fan-out'; readonly id: string }
   | { readonly view: 'lists'; readonly cursor?: string }
@@ -69,6 +71,8 @@ const pathOf = (route: Route): string => {
     case 'list':
       return `/lists/${encodeURIComponent(route.id)}${query({ from: route.from })}`;
     case 'operations':
+    case 'rejected':
+    case 'given-up':
     case 'fleets':
       return `/${route.view}`;
     case 'fleet':
@@ -112,6 +116,8 @@ const whole = (room: string, params: URLSearchParams): Route | undefined => {
     case 'audit':
       return { view: room, ...given(params, 'cursor') };
     case 'operations':
+    case 'rejected':
+    case 'given-up':
     case 'fleets':
       return { view: room };
     case 'search':

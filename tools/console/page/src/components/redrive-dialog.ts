@@ -8,7 +8,7 @@ import { because, post } from '../base/api.ts';
 import { count, plural } from '../base/format.ts';
 import type { Dialog, Page } from '../base/screen.ts';
 import { buttons, reasonField, reasonIn } from './dialogs.ts';
-import { link, problem, shape } from './parts.ts';
+import { idText, link, problem, shape } from './parts.ts';
 
 /** The redrive as a call of the API. The dialog adds `dryRun` and `cursor` to the body. */
 export interface Redrive {
@@ -19,6 +19,8 @@ export interface Redrive {
   readonly one: string;
   /** A sentence that says what the redrive does. */
   readonly text: string;
+  /** Called after the redrive, whatever its outcome. */
+  readonly after?: () => void;
 }
 
 interface Outcome {
@@ -83,6 +85,7 @@ class RedriveDialog implements Dialog {
       (done) => ({ is: 'done', done }),
     );
     this.#sayWhatCame(this.#phase);
+    this.#redrive.after?.();
   }
 
   #sayWhatCame(phase: Phase): void {
@@ -136,12 +139,12 @@ class RedriveDialog implements Dialog {
       case 'looking':
         return html`<p>Counting…</p>`;
       case 'looked':
-        return html`<p class="would">${shape('idle')}<span><strong>${plural(phase.would.redriven, one)}</strong> would be sent again${phase.would.skipped.length > 0 ? html`, <strong>${count(phase.would.skipped.length)}</strong> would be skipped` : nothing}. Nothing has been sent yet.</span></p>${skippedOnes(phase.would)}`;
+        return html`<p class="would">${shape('idle')}<span><strong>${plural(phase.would.redriven, one)}</strong> would be sent again${phase.would.skipped.length > 0 ? html`, <strong>${count(phase.would.skipped.length)}</strong> would be skipped` : nothing}. Nothing has been sent yet.</span></p>${skippedOnes(phase.would, one)}`;
       case 'doing':
         return html`<p>Sending: ${count(phase.done.redriven)} so far…</p>`;
       case 'done':
       case 'stopped':
-        return html`<p class="would">${shape('ok')}<span><strong>${plural(phase.done.redriven, one)}</strong> ${phase.done.redriven === 1 ? 'was' : 'were'} sent again.</span></p>${skippedOnes(phase.done)}`;
+        return html`<p class="would">${shape('ok')}<span><strong>${plural(phase.done.redriven, one)}</strong> ${phase.done.redriven === 1 ? 'was' : 'were'} sent again.</span></p>${skippedOnes(phase.done, one)}`;
       case 'refused':
         return phase.done.redriven > 0
           ? html`<p>${plural(phase.done.redriven, one)} sent again before this error:</p>`
@@ -167,13 +170,14 @@ const closingOf = ({ is }: Phase): string => {
   return is === 'done' ? 'Close' : 'Cancel';
 };
 
-const skippedOnes = ({ skipped }: Outcome): unknown =>
+/** @param one the noun for an element. Only tasks have a view. */
+const skippedOnes = ({ skipped }: Outcome, one: string): unknown =>
   skipped.length === 0
     ? nothing
     : html`
       <p>Skipped:</p>
       <ul class="skipped">
-        ${skipped.slice(0, SKIPPED_SHOWN).map(({ id, reason }) => html`<li>${link({ view: 'task', id }, id)} <span class="muted">${reason}</span></li>`)}
+        ${skipped.slice(0, SKIPPED_SHOWN).map(({ id, reason }) => html`<li>${one === 'task' ? link({ view: 'task', id }, id) : idText(id)} <span class="muted">${reason}</span></li>`)}
       </ul>
       ${skipped.length > SKIPPED_SHOWN ? html`<p>and ${count(skipped.length - SKIPPED_SHOWN)} more</p>` : nothing}`;
 

@@ -173,5 +173,5 @@ const rejected = ({ queues }: FlowInput): Station => ({
   unit: 'messages',
   detail: 'with the reason of each',
   tone: queues && queues.rejected > 0 ? 'warn' : 'idle',
-  route: FAILURES,
+  route: { view: 'rejected' },
 });

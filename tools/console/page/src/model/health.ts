@@ -171,16 +171,16 @@ const ofQueues = ({ queues }: HealthInput): Trouble[] => {
     tone: 'warn',
     word: 'refused',
     text: `${plural(rejected, 'message')} ${rejected === 1 ? 'was' : 'were'} refused. ${rejected === 1 ? 'It is' : 'They are'} in the rejected queue with the reasons.`,
-    next: 'They are not processed until you fix the cause and send them again.',
-    route,
+    next: 'Read the reasons, fix the cause, then send them again or discard them.',
+    route: { view: 'rejected' },
   };
   const { givenUp = 0 } = queues ?? {};
   const untaken: Trouble = {
     tone: 'bad',
     word: 'given up',
     text: `${plural(givenUp, 'event')} ${givenUp === 1 ? 'was' : 'were'} given up: delivery of ${givenUp === 1 ? 'it' : 'them'} failed for three days.`,
-    next: 'They stay in their queue. Fix the destination, then send them again or delete them.',
-    route,
+    next: 'They stay in their queue. Fix the destination, then send them again or discard them.',
+    route: { view: 'given-up' },
   };
   return [...letters, ...(givenUp > 0 ? [untaken] : []), ...(rejected > 0 ? [refused] : [])];
 };

@@ -26,7 +26,7 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
         ${heading({ name: 'Failures' })}
         <section aria-labelledby="causes-title">
           <h2 id="causes-title">Failed tasks, by cause</h2>
-          <p class="lead" role="status">${summary(failures)}</p>
+          ${failures?.groups.length === 0 ? nothing : html`<p class="lead" role="status">${summary(failures)}</p>`}
           ${refused(page, path) ?? groups(page, failures)}
           ${pager(
             cursor === undefined ? undefined : href({ view: 'failures' }),
@@ -36,7 +36,7 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
         </section>
         <section aria-labelledby="letters-title">
           <h2 id="letters-title">Undelivered messages</h2>
-          <p class="lead">Dead letters are messages that failed five times (events: 1,000 times). The sweep sends them again by itself. Refused messages and given-up events stay until a user sends them again or deletes them. SQS deletes all of them after 14 days.</p>
+          <p class="lead">Dead letters are messages that failed five times (events: 1,000 times). The sweep sends them again by itself. Refused messages and given-up events stay until a user sends them again or discards them: open them to see the reasons. SQS deletes all of them after 14 days.</p>
           ${refused(page, PATHS.queues) ?? letters(page, queues)}
         </section>
         ${command('failures')}`;
@@ -46,7 +46,6 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
 
 const summary = (failures: Failures | undefined): unknown => {
   if (!failures) return skeleton('m');
-  if (failures.groups.length === 0) return 'None.';
   return `${plural(failures.looked, 'failed task')}, grouped into ${plural(failures.groups.length, 'cause')}${failures.cursor ? '; there are more on the next page' : ''}.`;
 };
 
@@ -78,7 +77,10 @@ const letters = (page: Page, queues: Queues | undefined): TemplateResult =>
   table<Letters>({
     name: 'Dead letters and refused messages',
     columns: [
-      { name: 'Queue', cell: ({ name }) => name },
+      {
+        name: 'Queue',
+        cell: ({ queue, name }) => (queue === 'rejected' || queue === 'given-up' ? link({ view: queue }, name) : name),
+      },
       {
         name: 'Messages',
         number: true,
