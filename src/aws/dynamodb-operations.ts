@@ -11,7 +11,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { OperationName } from '../domain/ids.ts';
-import type { CallLine, WaitingTarget } from '../domain/operations/slots.ts';
+import { type CallLine, LAST_FAILURE_MAX_BYTES, type WaitingTarget } from '../domain/operations/slots.ts';
 import type { Operations } from '../ports/operations.ts';
 import type { Item } from '../rows/item.ts';
 import { pauseItem, WAITING_PREFIX } from '../rows/lock-rows.ts';
@@ -24,6 +24,7 @@ import {
   waitingTargetOf,
 } from '../rows/operation-rows.ts';
 import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
+import { cutToBytes } from '../util/utf8.ts';
 import { conditionally } from './dynamodb.ts';
 import { dynamoDBSlots, HAS_ROOM, slotValues } from './dynamodb-slots.ts';
 
@@ -131,8 +132,16 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
         (await update(operation, { set, when: 'Paused.Id = :id', values: { ':id': id, ':at': at } })) !== undefined
       );
     },
-    addFailure: async (operation, by = 1) => {
-      const row = await update(operation, { set: 'ADD Failures :by', values: { ':by': by } });
+    addFailure: async (operation, by = 1, reason) => {
+      const row = await update(
+        operation,
+        reason === undefined
+          ? { set: 'ADD Failures :by', values: { ':by': by } }
+          : {
+              set: 'SET LastFailure = :reason ADD Failures :by',
+              values: { ':by': by, ':reason': cutToBytes(reason, LAST_FAILURE_MAX_BYTES) },
+            },
+      );
       const { failures, recoveries } = operationStateOf(row);
       return { failures, recoveries };
     },
@@ -141,7 +150,10 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       await update(operation, { set, values: { ':at': at } });
     },
     resetFailures: async (operation) => {
-      await update(operation, { set: 'REMOVE Failures, ThrottledSince ADD Recoveries :one', values: { ':one': 1 } });
+      await update(operation, {
+        set: 'REMOVE Failures, LastFailure, ThrottledSince ADD Recoveries :one',
+        values: { ':one': 1 },
+      });
     },
     noteAnswers: async (operation, form) => {
       const [set, when] = ['SET Answers = :form', 'attribute_not_exists(Answers)'];

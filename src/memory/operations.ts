@@ -2,6 +2,7 @@
 import type { OperationName } from '../domain/ids.ts';
 import { PAGE_SIZE } from '../domain/operations/slot-pages.ts';
 import {
+  LAST_FAILURE_MAX_BYTES,
   NEW_OPERATION,
   type OperationState,
   type Slot,
@@ -9,6 +10,7 @@ import {
   type WaitingTarget,
 } from '../domain/operations/slots.ts';
 import type { Operations } from '../ports/operations.ts';
+import { cutToBytes } from '../util/utf8.ts';
 import { type Gate, through } from '../virtual/gate.ts';
 import { DYNAMODB, limited } from './limits.ts';
 import { type Lag, upToDate } from './remembered.ts';
@@ -102,18 +104,19 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
       write('operations.resume', operation, ({ paused, ...state }) =>
         paused?.id === id ? { ...state, resumedAt: at, resumedId: id } : undefined,
       ),
-    addFailure: (operation, by = 1) =>
+    addFailure: (operation, by = 1, reason) =>
       through(gate, 'operations.addFailure', () => {
         const before = stored(operation);
         const failures = before.failures + by;
-        tables.operations.set(operation, { ...before, failures });
+        const last = reason === undefined ? {} : { lastFailure: cutToBytes(reason, LAST_FAILURE_MAX_BYTES) };
+        tables.operations.set(operation, { ...before, failures, ...last });
         return { failures, recoveries: before.recoveries };
       }),
     markThrottled: async (operation, at) => {
       await write('operations.markThrottled', operation, (state) => ({ throttledSince: at, ...state }));
     },
     resetFailures: async (operation) => {
-      await write('operations.resetFailures', operation, ({ throttledSince: _, ...state }) => ({
+      await write('operations.resetFailures', operation, ({ throttledSince: _, lastFailure: __, ...state }) => ({
         ...state,
         failures: 0,
         recoveries: state.recoveries + 1,

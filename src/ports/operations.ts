@@ -44,8 +44,14 @@ export interface Operations extends SlotPages<OperationName> {
   /**
    * Adds `by` to the failed attempts in a row, and returns their number and the recoveries so far. If the client
    * repeats a request whose answer was lost, an attempt may count twice, and the circuit opens that much earlier.
+   *
+   * @param reason why the attempt failed. Its beginning is stored with the count, until a recovery.
    */
-  addFailure(operation: OperationName, by?: number): Promise<Pick<OperationState, 'failures' | 'recoveries'>>;
+  addFailure(
+    operation: OperationName,
+    by?: number,
+    reason?: string,
+  ): Promise<Pick<OperationState, 'failures' | 'recoveries'>>;
   /** Stores since when the downstream throttles calls, unless such a time is stored already. */
   markThrottled(operation: OperationName, at: Millis): Promise<void>;
   /** Resets the failures and counts a recovery, after the downstream has accepted a call. */

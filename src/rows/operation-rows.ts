@@ -22,11 +22,12 @@ export const operationKey = (operation: OperationName): Item => ({ Target: parti
 const STATE: Attributes<
   Pick<
     OperationState,
-    'largestCap' | 'failures' | 'recoveries' | 'resumedAt' | 'resumedId' | 'throttledSince' | 'answers'
+    'largestCap' | 'failures' | 'lastFailure' | 'recoveries' | 'resumedAt' | 'resumedId' | 'throttledSince' | 'answers'
   >
 > = {
   largestCap: 'LargestCap',
   failures: 'Failures',
+  lastFailure: 'LastFailure',
   recoveries: 'Recoveries',
   resumedAt: 'ResumedAt',
   resumedId: 'ResumedId',

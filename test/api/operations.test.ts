@@ -59,11 +59,12 @@ describe('an operation', () => {
     // Late after five minutes and a `maxWait` of 1 s.
     await kit.operations.takeSlot(SHIP, slotOf(MUC, 4, 7), 2);
     await kit.operations.enqueue(SHIP, { target: target('ship/depot=JFK'), at: NOW - 5_000, fence: 1 });
-    await kit.operations.addFailure(SHIP);
+    await kit.operations.addFailure(SHIP, 1, 'answered 503');
     const shown = {
       operation: 'ship',
       circuit: 'closed',
       failures: 1,
+      lastFailure: 'answered 503',
       lateAfterSeconds: 301,
       slots: { taken: 1, total: 2 },
       waitingTargets: 1,

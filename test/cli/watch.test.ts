@@ -93,6 +93,13 @@ it('the watch picture names operations that are held up, and paused or blocked T
   expect(picture(rows, screen, [operation('back', { circuit: 'half-open', failures: 5 })])[2]).toBe(
     'back: the circuit is half-open after 5 failures; it closes if the next batch succeeds, and opens again if that batch fails',
   );
+  const failed = { circuit: 'half-open', failures: 5, lastFailure: 'answered 503' } as const;
+  expect(picture(rows, screen, [operation('back', failed)])[2]).toMatch(
+    /^back: the circuit is half-open after 5 failures; .*/,
+  );
+  expect(picture(rows, { width: 240, height: 40 }, [operation('back', failed)])[2]).toMatch(
+    / if that batch fails\. The last failure: answered 503$/,
+  );
   expect(picture(rows, screen, [operation('full', { slots: { taken: 2, total: 2 }, waitingTargets: 1 })])[2]).toBe(
     'full: Targets wait because there is no free slot (2 of 2 are taken)',
   );

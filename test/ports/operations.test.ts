@@ -135,8 +135,14 @@ describeEach('operation rows', storeKinds, (stores) => {
     expect(await operations.addFailure(name)).toEqual({ failures: 1, recoveries: 0 });
     expect(await operations.addFailure(name)).toEqual({ failures: 2, recoveries: 0 });
     expect((await read(name)).failures).toBe(2);
+    await operations.addFailure(name, 1, `503 ${'ä'.repeat(200)}`);
+    const { lastFailure = '' } = await read(name);
+    expect([lastFailure.slice(0, 6), Buffer.byteLength(lastFailure)]).toEqual(['503 ää', 200]);
+    await operations.addFailure(name);
+    expect((await read(name)).lastFailure).toBe(lastFailure);
     for (const _ of ['once', 'again']) await operations.resetFailures(name);
     expect(await read(name)).toMatchObject({ failures: 0, recoveries: 2 });
+    expect((await read(name)).lastFailure).toBeUndefined();
     expect(await operations.addFailure(name)).toEqual({ failures: 1, recoveries: 2 });
   });
 

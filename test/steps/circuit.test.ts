@@ -140,7 +140,7 @@ suite('a circuit', () => {
     await handleBatch({ ...guarded(3), downstreamOf: () => ({ call }) }, { kind: 'due', batchId: batch }, PLENTY);
     expect(named()).toEqual(['called', 'postponed']);
     expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, attempt: 1 });
-    expect((await kit.operations.read(ship)).failures).toBe(1);
+    expect(await kit.operations.read(ship)).toMatchObject({ failures: 1, lastFailure: 'answered 503' });
   });
 
   it('is closed by an attempt that began before it opened; waiting Targets are woken', async () => {

@@ -80,7 +80,10 @@ const oldestTestsFirst: Bug = {
 /** No success of another batch counts as evidence. */
 const successesProveNothing = withOperationRows((operations) => ({
   read: async (operation) => ({ ...(await operations.read(operation)), recoveries: 0 }),
-  addFailure: async (operation, by) => ({ ...(await operations.addFailure(operation, by)), recoveries: 0 }),
+  addFailure: async (operation, by, reason) => ({
+    ...(await operations.addFailure(operation, by, reason)),
+    recoveries: 0,
+  }),
 }));
 
 export const POISON_BUGS: readonly PoisonBug[] = [

@@ -51,6 +51,9 @@ const state = {
     }),
   ),
   failures: whole('Number of failed attempts in a row.'),
+  lastFailure: z.optional(
+    text('Why the last of them failed; at most 200 bytes. Missing without failures, and if it is not known.'),
+  ),
   answersWithoutResults: z.optional(
     onlyTrue(
       'The downstream has only answered without `results`, so each task counted as succeeded, and `downstream.requireResults` is not set.',

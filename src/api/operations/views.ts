@@ -51,6 +51,7 @@ export const operationView = (
     ...(state.paused ? { paused: pauseView(state.paused) } : {}),
     circuit: circuitOf(operation, state),
     failures: state.failures,
+    ...(state.failures > 0 && state.lastFailure !== undefined ? { lastFailure: state.lastFailure } : {}),
     ...(hasNoResults(operation, state) ? { answersWithoutResults: true } : {}),
     lateAfterSeconds: lateAfter(operation) / SECOND,
     // If the operation has no cap, its batches take no slots.

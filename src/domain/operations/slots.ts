@@ -45,6 +45,8 @@ export interface OperationState {
   readonly paused?: Pause;
   /** Failed attempts in a row. */
   readonly failures: number;
+  /** Why the last of them failed, at most {@link LAST_FAILURE_MAX_BYTES}. Meaningless if there are no failures. */
+  readonly lastFailure?: string;
   /** How often a call succeeded after failed attempts. Grows for as long as the row exists. */
   readonly recoveries: number;
   /** When the last pause ended. Absent if the operation has not been paused. */
@@ -89,6 +91,9 @@ export const wasOpenLately = (
   circuit: Pick<CircuitPolicy, 'coolDown'> | null,
   now: Millis,
 ): boolean => circuit !== null && resumedAt !== undefined && now < resumedAt + 2 * circuit.coolDown;
+
+/** The most bytes of a stored failure. The row is written often, and DynamoDB charges each write for the whole row. */
+export const LAST_FAILURE_MAX_BYTES = 200;
 
 export const NEW_OPERATION: OperationState = { inFlight: [], failures: 0, recoveries: 0 };
 

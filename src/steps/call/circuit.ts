@@ -38,9 +38,9 @@ export const countFailure = async (
 ): Promise<Counted> => {
   const { recoveries } = before;
   const isOne = failure.is === 'failed' || failure.is === 'misread';
-  if (policy === null) return isOne ? deps.operations.addFailure(operation) : { recoveries };
+  if (policy === null) return isOne ? deps.operations.addFailure(operation, 1, failure.reason) : { recoveries };
   if (failure.is === 'throttled' && !(await takesNone(deps, operation, policy.coolDown, before))) return { recoveries };
-  const counted = await deps.operations.addFailure(operation, isOne ? 1 : policy.failures);
+  const counted = await deps.operations.addFailure(operation, isOne ? 1 : policy.failures, failure.reason);
   const pause = await openCircuit(deps, operation, policy, failure, counted.failures);
   return { recoveries: counted.recoveries, ...(pause ? { pause } : {}) };
 };

@@ -20,15 +20,21 @@ export const operationsOf = (api: ApiClient) => api.get('/operations', OPERATION
 const operationsTable = (operations: readonly OperationShape[]): string =>
   table(
     ['OPERATION', 'CIRCUIT', 'FAILED IN A ROW', 'SLOTS', 'WAITING TARGETS', 'STATE'],
-    operations.map(({ operation, circuit, failures, slots, waitingTargets, waitingTargetsIsAtLeast, paused }) => [
-      operation,
-      circuit ?? 'none',
-      failures,
-      slots ? `${slots.taken} of ${slots.total}` : 'no limit',
-      lowerBound(waitingTargets, waitingTargetsIsAtLeast),
-      paused ? pauseText(paused) : '',
-    ]),
+    operations.map(
+      ({ operation, circuit, failures, slots, waitingTargets, waitingTargetsIsAtLeast, paused, ...more }) => [
+        operation,
+        circuit ?? 'none',
+        failures,
+        slots ? `${slots.taken} of ${slots.total}` : 'no limit',
+        lowerBound(waitingTargets, waitingTargetsIsAtLeast),
+        [...(paused ? [pauseText(paused)] : []), ...lastFailureOf({ ...more, paused })].join('; '),
+      ],
+    ),
   );
+
+/** The cause of the last failed attempt, unless the pause of the circuit already states it. */
+const lastFailureOf = ({ paused, lastFailure }: Pick<OperationShape, 'paused' | 'lastFailure'>): readonly string[] =>
+  lastFailure === undefined || paused?.by === 'circuit' ? [] : [`last failure: ${lastFailure}`];
 
 /** Describes a pause. Its reason is text from a user, so the caller must make it printable. */
 export const pauseText = ({ by, since, until, reason }: Pause, now = Date.now()): string => {
@@ -41,12 +47,12 @@ export const pauseText = ({ by, since, until, reason }: Pause, now = Date.now())
 
 /** The problem of an operation that an on-call engineer must see, or undefined. */
 export const troubleOf = (
-  { operation, paused, circuit, failures, slots, waitingTargets }: OperationShape,
+  { operation, paused, circuit, failures, lastFailure, slots, waitingTargets }: OperationShape,
   now = Date.now(),
 ): string | undefined => {
   if (paused) return `${operation}: ${pauseText(paused, now)}`;
   if (circuit === 'half-open')
-    return `${operation}: the circuit is half-open after ${failures} failures; it closes if the next batch succeeds, and opens again if that batch fails`;
+    return `${operation}: the circuit is half-open after ${failures} failures; it closes if the next batch succeeds, and opens again if that batch fails${lastFailure === undefined ? '' : `. The last failure: ${lastFailure}`}`;
   if (slots && slots.taken >= slots.total && waitingTargets > 0)
     return `${operation}: Targets wait because there is no free slot (${slots.taken} of ${slots.total} are taken)`;
   return undefined;

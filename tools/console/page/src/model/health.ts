@@ -84,7 +84,17 @@ const sinceWhen = ({ metrics, now }: HealthInput): string => {
 };
 
 const ofOperation = (
-  { operation, paused, circuit, failures, waitingTargets, waitingTargetsIsAtLeast, slots, underWay }: Operation,
+  {
+    operation,
+    paused,
+    circuit,
+    failures,
+    lastFailure,
+    waitingTargets,
+    waitingTargetsIsAtLeast,
+    slots,
+    underWay,
+  }: Operation,
   { now }: HealthInput,
 ): Trouble[] => {
   const route: Route = { view: 'operation', name: operation };
@@ -94,7 +104,7 @@ const ofOperation = (
       {
         tone: 'bad',
         word: 'circuit open',
-        text: `${operation} makes no calls, because its circuit is open: ${failures} attempts in a row failed${since ? `, the last ${since}` : ''}. Tasks wait; nothing is lost.`,
+        text: `${operation} makes no calls, because its circuit is open: ${failures} attempts in a row failed${since ? `, the last ${since}` : ''}${lastFailure ? `: ${lastFailure}` : ''}. Tasks wait; nothing is lost.`,
         next: paused?.until
           ? tryingAgain(Date.parse(paused.until), now)
           : 'A later batch tries the downstream again by itself.',
@@ -116,7 +126,7 @@ const ofOperation = (
       {
         tone: 'warn',
         word: 'circuit half open',
-        text: `The next attempt of ${operation} decides whether its circuit closes.`,
+        text: `The next attempt of ${operation} decides whether its circuit closes.${lastFailure ? ` The last one failed: ${lastFailure}` : ''}`,
         next: 'Nothing to do. If the attempt fails, the circuit opens again.',
         route,
       },

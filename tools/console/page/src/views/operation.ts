@@ -62,7 +62,7 @@ const about = ({ live }: Page, operation: OperationDetails | undefined): Templat
     ${operation?.paused ? pauseNote('This operation', operation.paused) : nothing}
     ${operation?.answersWithoutResults ? html`<div class="note warn">${shape('warn')}<p>This operation: ${WITHOUT_RESULTS}.</p></div>` : nothing}
     <div class="figures">
-      ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} failures in a row` : nothing)}
+      ${figure('Circuit', operation ? (operation.circuit ?? 'none') : skeleton('s'), operation ? `${count(operation.failures)} failures in a row${operation.lastFailure ? `, the last one: ${operation.lastFailure}` : ''}` : nothing)}
       ${figure('Registered', value(totals?.tasksRegistered), 'tasks')}
       ${figure('Succeeded', value(totals?.tasksSucceeded), html`${count(totals?.tasksFailed ?? 0)} failed`)}
       ${figure('Batches', value(totals?.batches), html`${count(totals?.calls ?? 0)} calls`)}
