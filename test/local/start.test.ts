@@ -183,7 +183,46 @@ describe('npm start', () => {
     const second = start('--port', '0');
     await second.ready;
     second.child.kill('SIGINT');
-    expect((await second.ended).output).toContain('1 Target of ship has tasks, but the operation is not configured');
+    expect((await second.ended).output).toMatch(
+      /! 1 Target of ship has tasks, but the operation is not configured\. .* Configure it again and restart: they continue/,
+    );
+  });
+
+  it('warns of batches whose operation was removed, and continues them once it is back', async () => {
+    let answers = false;
+    const downstream = await startTestDownstream(() => (answers ? { status: 200 } : { status: 503 }));
+    ends.push(() => void downstream.stop());
+    const ship = {
+      target: [],
+      batch: { maxWait: '0s' },
+      retry: { immediate: 0 },
+      circuit: null,
+      downstream: { kind: 'http', url: downstream.url },
+    };
+    const configure = (operations: object) =>
+      writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations }));
+    const statusOf = async () =>
+      ((await (await fetch(`${readLocalFile(folder)?.api}/tasks/kept`)).json()) as { status: string }).status;
+    configure({ ship });
+    const first = start('--port', '0');
+    await first.ready;
+    const body = JSON.stringify({ operation: 'ship', payload: {}, id: 'kept' });
+    await fetch(`${readLocalFile(folder)?.api}/tasks`, { method: 'POST', body });
+    await eventually(async () => ['batched', 'in-progress'].includes(await statusOf()));
+    first.child.kill('SIGINT');
+    await first.ended;
+    configure({ other: ship });
+    const second = start('--port', '0');
+    await second.ready;
+    second.child.kill('SIGINT');
+    expect((await second.ended).output).toMatch(/! 1 batch of ship has not ended, but the operation is not configured/);
+    answers = true;
+    configure({ ship });
+    const third = start('--port', '0');
+    await third.ready;
+    await eventually(async () => (await statusOf()) === 'succeeded');
+    third.child.kill('SIGINT');
+    await third.ended;
   });
 
   it('continues the metrics of the console after a restart, but not with --ephemeral', async () => {

@@ -12,7 +12,7 @@ import { voidAttempts, voidLeases } from '../../src/aws/recovery.ts';
 import { sqsQueues } from '../../src/aws/sqs-queues.ts';
 import { type Config, keepTasksIn, operationNamed } from '../../src/domain/config/resolved.ts';
 import { type Environment, setting } from '../../src/domain/deployed/environment.ts';
-import { operationOf, type Target } from '../../src/domain/ids.ts';
+import { type BatchId, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
 import type { LockView } from '../../src/ports/locks.ts';
 import { lookAtTarget, repair } from '../../src/steps/repair/repair.ts';
 
@@ -22,6 +22,8 @@ export interface Recovered {
   readonly batches: number;
   /** Targets with work whose operation is not configured. They wait until it is configured again. */
   readonly orphans: readonly Target[];
+  /** Batches that have not ended, of operations that are not configured. They wait, too. */
+  readonly orphanedBatches: readonly BatchId[];
 }
 
 export const recover = async (
@@ -45,8 +47,15 @@ export const recover = async (
     } else if (hasWork(await locks.readEventually(target))) orphans.push(target);
   }
   const batches = await voidAttempts(dynamodb, setting(settings, 'batchTable'));
-  for (const batchId of batches) await queues.batch({ kind: 'due', batchId }, 0);
-  return { targets: elected, batches: batches.length, orphans };
+  const isKnown = (id: BatchId): boolean => operationNamed(config, operationOfBatch(id)) !== undefined;
+  const due = batches.filter(isKnown);
+  // A message for a batch of an unknown operation would only become a dead letter. The start after the operation is
+  // configured again sends it.
+  for (const batchId of due) await queues.batch({ kind: 'due', batchId }, 0);
+  return { targets: elected, batches: due.length, orphans, orphanedBatches: batches.filter((id) => !isKnown(id)) };
 };
 
 const hasWork = ({ lock, first }: LockView): boolean => first !== undefined || lock.openBatch !== undefined;
+
+/** The operation of a batch. The id of a batch without grouping values continues with a `#`. */
+export const operationOfBatch = (id: BatchId): OperationName => operationOf(id.split('#', 1)[0] as BatchId);

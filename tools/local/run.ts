@@ -2,7 +2,7 @@
 import { join, relative } from 'node:path';
 import { CONFIG_FILES, findConfig, InvalidConfig, loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
-import { operationOf } from '../../src/domain/ids.ts';
+import { type BatchId, operationOf, type Target } from '../../src/domain/ids.ts';
 import { NewerRow } from '../../src/ports/rows.ts';
 import { localConsole } from '../console/server/local-console.ts';
 import { builtPage } from '../console/server/page-build.ts';
@@ -11,6 +11,7 @@ import { plural, printable, whereIs } from '../terminal.ts';
 import { describe } from './activity.ts';
 import { isWritable, lockFolder } from './folder-lock.ts';
 import { LOCAL_FOLDER, NotWritable, writeLocalFile } from './local-folder.ts';
+import { operationOfBatch } from './recover.ts';
 import { missingHere } from './services.ts';
 import { type LocalStack, startStack } from './stack.ts';
 import type { Stopping } from './stopping.ts';
@@ -180,18 +181,12 @@ const welcome = (
   const operations = Object.values(config.operations).map(
     ({ operation, downstream }) => `  ${operation} → ${whereIs(downstream)}`,
   );
-  const { targets, batches, orphans } = recovered;
+  const { targets, batches, orphans, orphanedBatches } = recovered;
   const again =
     targets + batches > 0
       ? [`Resumed ${plural(targets, 'Target')} and ${plural(batches, 'batch', 'batches')} of the previous run.`]
       : [];
-  const gone = [...new Set(orphans.map(operationOf))];
-  const orphaned =
-    orphans.length > 0
-      ? [
-          `! ${plural(orphans.length, 'Target')} of ${gone.join(', ')} ${orphans.length === 1 ? 'has' : 'have'} tasks, but the operation is not configured. These tasks wait until it is configured again.`,
-        ]
-      : [];
+  const orphaned = orphanLines(orphans, orphanedBatches);
   return [
     `Groupage is ready (${seconds.toFixed(1)} s), with ${file ?? `${example?.name} (this folder has no ${CONFIG_FILES[0]} or .json)`}:`,
     ...operations,
@@ -209,4 +204,20 @@ const welcome = (
     'Press Ctrl-C to finish the work under way and stop.',
     '',
   ].join('\n');
+};
+
+/** A line for each operation that is not configured, but has work. The API refuses to cancel tasks of such an operation. */
+const orphanLines = (targets: readonly Target[], batches: readonly BatchId[]): readonly string[] => {
+  const gone = [...new Set([...targets.map(operationOf), ...batches.map(operationOfBatch)])];
+  return gone.map((operation) => {
+    const waiting = targets.filter((each) => operationOf(each) === operation).length;
+    const open = batches.filter((each) => operationOfBatch(each) === operation).length;
+    const work = [
+      ...(waiting > 0 ? [`${plural(waiting, 'Target')} of ${operation} ${waiting === 1 ? 'has' : 'have'} tasks`] : []),
+      ...(open > 0
+        ? [`${plural(open, 'batch', 'batches')} of ${operation} ${open === 1 ? 'has' : 'have'} not ended`]
+        : []),
+    ].join(', and ');
+    return `! ${work}, but the operation is not configured. These tasks wait; nothing is lost. Configure it again and restart: they continue.${waiting > 0 ? ` To drop waiting tasks, then run groupage pause ${operation}, and groupage cancel ID for each` : ''}`;
+  });
 };
