@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { handle } from 'hono/aws-lambda';
 import { monotonicFactory } from 'ulid';
 import { lazyApi } from '../src/api/lazy.ts';
+import { dynamoDBShares } from '../src/aws/dynamodb-shares.ts';
 import { readMeter } from '../src/aws/read-units.ts';
-import { type Environment, OPENAPI_ASSET, optionalSetting } from '../src/domain/deployed/environment.ts';
+import { type Environment, OPENAPI_ASSET, optionalSetting, setting } from '../src/domain/deployed/environment.ts';
 import { parseLimits } from '../src/domain/deployed/limits.ts';
 import { storedMode } from '../src/steps/producers/mode.ts';
 import { atFirstInvocation, partsOf } from './compose.ts';
@@ -23,6 +24,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     fanOuts: parts.fanOuts(),
     lists: listsOf(environment, host),
     fleets: fleetsOf(environment, host),
+    shares: dynamoDBShares(host.clients.dynamodb, setting(environment, 'batchLockTable')),
     audit: auditOf(environment, host, parts.base.config),
   };
   const onError = (cause: unknown): void =>

@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import type { ApiDeps } from '../api/shared/deps.ts';
 import { ApiUnavailable, type Ask, Busy, readApiAnswer } from '../client/ask.ts';
 import { memoryAudit } from '../memory/audit.ts';
+import { memoryShares } from '../memory/callbacks.ts';
 import { memoryFleets } from '../memory/fleets.ts';
 import { memoryBacklogs } from '../memory/queues.ts';
 import { openGate } from '../virtual/gate.ts';
@@ -15,6 +16,7 @@ export const apiDepsOf = (flow: Flow, pace: Pace, newId: () => string): ApiDeps 
   return {
     ...deps,
     fleets: memoryFleets(),
+    shares: memoryShares(flow.shares, openGate),
     audit: memoryAudit(deps.config.keepAudit),
     backlogs: memoryBacklogs(flow.queues, openGate),
     newId,

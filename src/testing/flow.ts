@@ -72,7 +72,7 @@ export class Flow {
   readonly #options: FlowOptions;
   readonly #chaos: Chaos;
   readonly #runs = new Map<string, number>();
-  readonly #shares: ShareRow = new Map();
+  readonly shares: ShareRow = new Map();
 
   constructor(options: FlowOptions) {
     this.#options = options;
@@ -154,7 +154,7 @@ export class Flow {
           stack: STACK,
           wayTo: this.#options.wayTo,
           returns: memoryReturns(queue, messages),
-          sharing: sharing(deps, memoryShares(this.#shares, openGate)),
+          sharing: sharing(deps, memoryShares(this.shares, openGate)),
         };
         const back = await attempt(this.#chaos, name, () => deliverAll(delivering, received, () => {}), received);
         return messages.filter((message) => !back.some((each) => each.message === message));

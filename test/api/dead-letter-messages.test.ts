@@ -33,7 +33,7 @@ const asker = (deps: StepKit) => {
   };
 };
 
-describe('messages of the rejected queue', () => {
+describe('rejected messages', () => {
   const valid = (n: number): string =>
     JSON.stringify({ operation: 'ship', id: `t-${n}`, payload: { depot: 'MUC', n } });
   let kit: StepKit;
@@ -43,7 +43,7 @@ describe('messages of the rejected queue', () => {
     ask = asker(kit);
   });
 
-  it('are listed with reasons, ids, sender and what a redrive would do', async () => {
+  it('are listed with reasons, ids, sender and the outcome of a redrive', async () => {
     const { now: at } = kit;
     const rejection = { messageId: 'sent-1', problems: [{ path: 'operation', reason: 'is unknown' }], at };
     const body = '{"operation":"gone","id":"t-1","payload":{}}';
@@ -92,7 +92,7 @@ describe('messages of the rejected queue', () => {
     expect(body.note).toMatch(/^about 5 more: beyond the limit of this list, or received by another reader/);
   });
 
-  it('are redriven by id; the others stay, and a repeat does nothing', async () => {
+  it('are redriven by id; others stay, and a repeat does nothing', async () => {
     kit.letters.rejected = [refused(valid(0), 0), refused(valid(1), 1), refused('{', 2)];
     const request = { ids: ['letter-1', 'letter-2', 'letter-9'] };
     const dry = await ask<Handled>('/rejected/redrive', { ...request, dryRun: true });
@@ -108,7 +108,7 @@ describe('messages of the rejected queue', () => {
     expect(repeat.body).toMatchObject({ redriven: 0, skipped: [{ id: 'letter-1' }], left: 2 });
   });
 
-  it('are discarded by id or all together, and recorded without their bodies', async () => {
+  it('are discarded by id or all, and recorded without bodies', async () => {
     kit.letters.rejected = Array.from({ length: 15 }, (_, n) => refused(valid(n), n));
     const dry = await ask<Handled>('/rejected/discard', { all: true, dryRun: true });
     expect([dry.status, dry.body, kit.letters.rejected.length]).toEqual([
@@ -132,7 +132,7 @@ describe('messages of the rejected queue', () => {
     ]);
   });
 
-  it('cannot be discarded or chosen in a queue that Groupage needs', async () => {
+  it('cannot be discarded or chosen in a working queue', async () => {
     kit.letters.elect = [deadLetter('{"target":"ship/depot=MUC"}', 1)];
     const discarded = await ask<Handled>('/elect/discard', { all: true });
     expect([discarded.status, discarded.body.detail]).toEqual([

@@ -56,6 +56,32 @@ describe('the doctor of the API', () => {
     };
   };
 
+  it('shows the circuits of configured destinations', async () => {
+    const config = {
+      ...kit.config,
+      destinations: { ops: { kind: 'queue', name: 'o' }, log: { kind: 'queue', name: 'l' } },
+    };
+    const openUntil = kit.now + 30_000;
+    await kit.shares.write({ version: 0, destinations: { ops: { failures: 5, openUntil } }, slots: [] });
+    const { answer } = await ask('GET', 'destinations', undefined, { ...kit, config: config as StepKit['config'] });
+    expect(answer).toEqual({
+      destinations: [
+        { destination: 'ops', phase: 'down', failures: 5, openUntil: new Date(openUntil).toISOString() },
+        { destination: 'log', phase: 'calm', failures: 0 },
+      ],
+    });
+    expect(await ask('GET', 'destinations')).toEqual({ status: 200, answer: { destinations: [] } });
+  });
+
+  it('shows Targets that are paused, without more reads', async () => {
+    await stranded(2);
+    await kit.locks.pause(where(1), { id: 'p', by: 'person', since: NOW, reason: 'fog' });
+    const { answer } = await ask('GET', 'targets');
+    expect(answer).toMatchObject({
+      paused: [{ target: where(1), paused: { by: 'person', since: new Date(NOW).toISOString(), reason: 'fog' } }],
+    });
+  });
+
   it.each(['GET', 'POST'] as const)('names a Target that it cannot read, and shows the others (%s)', async (method) => {
     await stranded(3);
     const readEventually = throttled((at: Target) => at === where(1), kit.locks.readEventually);
@@ -69,6 +95,7 @@ describe('the doctor of the API', () => {
       200,
       {
         targets: [where(0), where(1), where(2)],
+        paused: [],
         findings: [
           { ...found, target: where(0) },
           { ...found, target: where(2) },

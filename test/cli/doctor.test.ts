@@ -145,6 +145,7 @@ describe('groupage doctor', () => {
     waitingTargets: 0,
     ...fields,
   });
+  const CALM = { destinations: [{ destination: 'ops', phase: 'calm', failures: 0 }] };
   const NO_NOTICE = { operations: [operation('ship')] };
   const finding = (name: string, target: string, fields: object = {}) => ({
     finding: name,
@@ -156,8 +157,13 @@ describe('groupage doctor', () => {
 
   it('prints a line for each finding, with a remedy, and exits with status 1', async () => {
     api.answer({
+      'GET /doctor/destinations': CALM,
       'GET /dead-letters': letters({ register: 3, rejected: 1 }),
       'GET /operations': NO_NOTICE,
+      'GET /dead-letters/rejected/messages': {
+        messages: [{ id: 'm', since: '', body: '', reasons: [{ path: 'operation', reason: 'is\u001b unknown' }] }],
+        count: 1,
+      },
       'GET /doctor/targets': {
         targets: ['a', 'b', 'c'],
         findings: [
@@ -174,7 +180,7 @@ describe('groupage doctor', () => {
       [
         expect.stringMatching(/^✗ 3 dead letters of the register queue → .* groupage redrive --dead-letters register$/),
         expect.stringMatching(
-          /^✗ 1 message was refused and moved to the rejected queue → .* groupage redrive --dead-letters rejected$/,
+          /^✗ 1 message was refused, so its task is not registered \(operation is\ufffd unknown\) → .* groupage rejected\. Then: groupage rejected redrive --all, or discard$/,
         ),
         '✗ ship/depot=A: tasks wait, but the Target has no leader (for 2 h) → groupage doctor --deep --repair',
         "✗ ship/depot=B: the leader's lease has expired, and tasks wait (for 2 h) → groupage doctor --deep --repair",
@@ -185,7 +191,14 @@ describe('groupage doctor', () => {
         '',
       ],
     ]);
-    expect(api.asked).toEqual(['GET /v1/dead-letters', 'GET /v1/operations', 'HEAD /v1', 'GET /v1/doctor/targets?']);
+    expect(api.asked).toEqual([
+      'GET /v1/dead-letters',
+      'GET /v1/operations',
+      'GET /v1/doctor/destinations',
+      'GET /v1/dead-letters/rejected/messages?limit=1',
+      'HEAD /v1',
+      'GET /v1/doctor/targets?',
+    ]);
     const json = await run('--json');
     expect([json.code, JSON.parse(json.out)]).toMatchObject([
       1,
@@ -193,8 +206,55 @@ describe('groupage doctor', () => {
     ]);
   });
 
+  it('reports circuits, pauses and destinations that are down, with what to do', async () => {
+    const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
+    const open = { by: 'circuit', since: at(-60), until: at(3_600), reason: 'answered 503' };
+    api.answer({
+      'GET /dead-letters': letters({}),
+      'GET /operations': {
+        operations: [
+          operation('mail', { circuit: 'open', failures: 5, paused: open }),
+          operation('back', { circuit: 'half-open', failures: 5, lastFailure: 'answered 502' }),
+          operation('port', { paused: { by: 'person', since: at(-7_200), reason: 'fog' } }),
+        ],
+      },
+      'GET /doctor/destinations': {
+        destinations: [
+          { destination: 'ops', phase: 'down', failures: 7, openUntil: at(3_600) },
+          { destination: 'bus', phase: 'slow', failures: 0 },
+        ],
+      },
+      'GET /doctor/targets': {
+        targets: ['ship/depot=MUC'],
+        findings: [],
+        paused: [{ target: 'ship/depot=MUC', paused: { by: 'person', since: at(-7_200) } }],
+      },
+    });
+    const { code, out } = await run();
+    expect([code, out.split('\n')]).toEqual([
+      1,
+      [
+        '✗ mail: its circuit is open after 5 failed attempts in a row: answered 503. No calls are made, and its tasks wait; nothing is lost → fix the downstream. A batch tries it again by itself in 60 min; at once: groupage resume mail',
+        '✗ back: its circuit is half-open after 5 failed attempts in a row: answered 502. Its tasks wait for the next attempt, which closes the circuit or opens it again → if it opens again, fix the downstream',
+        expect.stringMatching(
+          /^✗ destination ops: its circuit is open, because 7 calls .* tests it in 60 min, by itself\./,
+        ),
+        '! port: a user paused it 2 h ago: fog. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume port',
+        '! ship/depot=MUC: a user paused it 2 h ago, without a reason. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume --target "ship/depot=MUC"',
+        UNSEEN,
+        'checked 1 Target: 3 findings',
+        '',
+      ],
+    ]);
+    expect(JSON.parse((await run('--json')).out)).toMatchObject({
+      ok: false,
+      stops: [{}, {}, {}].map(() => expect.any(String)),
+    });
+  });
+
   it('names downstreams that answer without results, which is no finding', async () => {
     api.answer({
+      'GET /doctor/destinations': CALM,
       'GET /dead-letters': letters({}),
       'GET /operations': { operations: [operation('ship'), operation('embed', { answersWithoutResults: true })] },
       'GET /doctor/targets': { targets: [], findings: [] },
@@ -217,7 +277,12 @@ describe('groupage doctor', () => {
 
   it('checks the first thousand Targets, and says that there are more', async () => {
     const page = { targets: Array.from({ length: 100 }, (_, n) => `t${n}`), findings: [], cursor: 'more' };
-    api.answer({ 'GET /dead-letters': letters({}), 'GET /operations': NO_NOTICE, 'GET /doctor/targets': page });
+    api.answer({
+      'GET /doctor/destinations': CALM,
+      'GET /dead-letters': letters({}),
+      'GET /operations': NO_NOTICE,
+      'GET /doctor/targets': page,
+    });
     expect(await run()).toEqual({
       code: 0,
       out: `${UNSEEN}\nchecked the first 1,000 Targets (--deep checks all): nothing is wrong\n`,
@@ -234,6 +299,7 @@ describe('groupage doctor', () => {
       const treated = (remedy?: string) =>
         method === 'POST' ? { repaired: remedy !== undefined, ...(remedy ? { remedy } : {}) } : {};
       api.answer({
+        'GET /doctor/destinations': CALM,
         'GET /dead-letters': letters({}),
         'GET /operations': NO_NOTICE,
         [`${method} /doctor/targets`]: [
@@ -265,6 +331,7 @@ describe('groupage doctor', () => {
       expect(api.asked).toEqual([
         'GET /v1/dead-letters',
         'GET /v1/operations',
+        'GET /v1/doctor/destinations',
         'HEAD /v1',
         `${method} /v1/doctor/targets?`,
         `${method} /v1/doctor/batches?target=a`,
@@ -278,6 +345,7 @@ describe('groupage doctor', () => {
   it('names what it cannot read or repair, continues, and exits with status 1', async () => {
     const refused = { repaired: false, reason: 'operation "gone" is not\u001b configured' };
     api.answer({
+      'GET /doctor/destinations': CALM,
       'GET /dead-letters': letters({}),
       'GET /operations': NO_NOTICE,
       'POST /doctor/targets': [
@@ -312,6 +380,7 @@ describe('groupage doctor', () => {
       ],
     ]);
     api.answer({
+      'GET /doctor/destinations': CALM,
       'GET /dead-letters': letters({}),
       'GET /operations': NO_NOTICE,
       'GET /doctor/targets': { targets: ['a'], findings: [], skipped: [{ id: 'a', reason: 'throttled' }] },
@@ -329,6 +398,7 @@ describe('groupage doctor', () => {
   // This test is the last one, since requests in flight may be answered after the command has ended.
   it('stops if the API refuses a request with 403', async () => {
     api.answer({
+      'GET /doctor/destinations': CALM,
       'GET /dead-letters': letters({}),
       'GET /operations': NO_NOTICE,
       'GET /doctor/targets': { targets: ['a', 'b'], findings: [] },

@@ -89,7 +89,7 @@ describe('groupage rejected', () => {
     expect(api.asked).toEqual([]);
   });
 
-  it('handles given-up events, prints control characters safely, and shows the note', async () => {
+  it('handles given-up events, prints safely, and shows the note', async () => {
     const message = { id: 'm-1', since: '2026-01-01T00:00:00.000Z', body: '{"a":"\u001b[2J"}', destination: 'ops' };
     api.answer({ 'GET /dead-letters/given-up/messages': { messages: [message], count: 9, note: 'about 8 more' } });
     const { out, err } = await run('--given-up', '--limit', '500');

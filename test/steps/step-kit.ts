@@ -10,6 +10,7 @@ import type { RulesMode } from '../../src/domain/producers/rules.ts';
 import type { Sender } from '../../src/domain/producers/sender.ts';
 import type { Rejection } from '../../src/domain/register/rejection.ts';
 import type { Audit } from '../../src/ports/audit.ts';
+import type { Shares } from '../../src/ports/callbacks.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 import type { PatrolMark } from '../../src/ports/locks.ts';
 import type { Delivery } from '../../src/ports/machine.ts';
@@ -26,6 +27,7 @@ export interface StepKit extends Deps {
   /** A step does not need these; the API does. */
   readonly fleets: Fleets;
   readonly audit: Audit;
+  readonly shares: Shares;
   readonly backlogs: Backlogs;
   readonly backlog: Record<SourceQueue, Backlog>;
   now: number;
@@ -72,6 +74,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     lists: stores.lists,
     fleets: stores.fleets,
     audit: stores.audit,
+    shares: stores.shares,
     now: NOW,
     limit: Number.POSITIVE_INFINITY,
     chance: 0.5,

@@ -11,6 +11,7 @@ const OF_TARGETS = z.object({ operation, ...paging(PAGE) });
 const OF_BATCHES = z.object({ target: target(), ...paging(PAGE) });
 
 export const DOCTOR_CALLS = {
+  examineDestinations: { on: 'GET /doctor/destinations', right: 'read' },
   examineTargets: { on: 'GET /doctor/targets', right: 'read', query: OF_TARGETS, body: NO_BODY },
   repairTargets: { on: 'POST /doctor/targets', right: 'operate', audit: 'repair', query: OF_TARGETS, body: NO_BODY },
   examineBatches: { on: 'GET /doctor/batches', right: 'read', query: OF_BATCHES, body: NO_BODY },

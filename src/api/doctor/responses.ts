@@ -1,7 +1,9 @@
 /** Responses of `/doctor`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
 import type { Finding as StoredFinding } from '../../domain/batches/findings.ts';
+import type { Phase } from '../../domain/callbacks/share.ts';
 import type { Remedy } from '../../steps/repair/repair.ts';
+import { PAUSE } from '../operations/responses.ts';
 import {
   CURSOR,
   describeCalls,
@@ -53,13 +55,37 @@ const found = {
   skipped: list(SKIPPED, 'Targets or batches that could not be checked.'),
   cursor: CURSOR,
 };
+const PAUSED_TARGET = z.object({ target: text('The Target.'), paused: PAUSE });
 export const TARGETS_EXAMINED = z
-  .object({ targets: list(z.string(), 'The Targets that were checked.'), ...found })
+  .object({
+    targets: list(z.string(), 'The Targets that were checked.'),
+    paused: list(PAUSED_TARGET, 'Those of them that have a pause of their own.'),
+    ...found,
+  })
   .check(z.meta({ id: 'TargetsExamined', description: 'The findings in a page of Targets.' }));
 export const BATCHES_EXAMINED = z
   .object({ batches: whole('Number of batches that were checked.'), ...found })
   .check(z.meta({ id: 'BatchesExamined', description: "The findings in a page of a Target's batches." }));
 
+const DESTINATION = z
+  .object({
+    destination: text('The name of the destination.'),
+    phase: word<Phase>('Its state', {
+      calm: 'events are delivered at once',
+      slow: 'a call took longer than a second, so few calls are made at once',
+      down: 'its circuit is open: it is not called until `openUntil`',
+      probing: 'its circuit was open, and the next event tests it',
+    }),
+    failures: whole('Calls in a row that got no answer, or an answer that it cannot serve any request.'),
+    openUntil: z.optional(moment('When the next event tests it. Present only while its circuit is open.')),
+  })
+  .check(z.meta({ id: 'DestinationState', description: 'A destination of events, and its circuit.' }));
+export const DESTINATIONS_EXAMINED = z
+  .object({ destinations: list(DESTINATION, 'The configured destinations.') })
+  .check(z.meta({ id: 'DestinationsExamined' }));
+
+export type PausedTarget = z.infer<typeof PAUSED_TARGET>;
+export type DestinationState = z.infer<typeof DESTINATION>;
 export type Finding = z.infer<typeof FINDING>;
 
 const foundIn = (schema: z.core.$ZodType): Said['answers'] => ({
@@ -67,6 +93,11 @@ const foundIn = (schema: z.core.$ZodType): Said['answers'] => ({
 });
 
 export const DOCTOR_DESCRIBED = describeCalls(DOCTOR_CALLS, {
+  examineDestinations: {
+    summary: 'Shows the circuits of the destinations',
+    description: 'Only HTTP destinations have a circuit; the others are always `calm`. Costs half a read unit.',
+    answers: { 200: { description: 'The state of each destination.', schema: DESTINATIONS_EXAMINED } },
+  },
   examineTargets: { summary: 'Checks a page of Targets', answers: foundIn(TARGETS_EXAMINED) },
   repairTargets: { summary: 'Checks and repairs a page of Targets', answers: foundIn(TARGETS_EXAMINED) },
   examineBatches: { summary: "Checks a page of a Target's batches", answers: foundIn(BATCHES_EXAMINED) },

@@ -1,19 +1,26 @@
 /** `/v1/doctor`: finds what is stuck, page by page. GET only checks, POST repairs too. */
 import type { Context, Hono } from 'hono';
+import { NEW_SHARE } from '../../domain/callbacks/share.ts';
 import { UnknownOperation } from '../../domain/config/resolved.ts';
 import { type Looked, lookAtBatches, lookAtTargets, repairAll } from '../../steps/repair/repair.ts';
+import { pauseView } from '../operations/views.ts';
 import { type ApiRequest, serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { targetPage } from '../targets/pages.ts';
 import { DOCTOR_CALLS } from './requests.ts';
-import { findingView, skippedView, treatedView } from './views.ts';
+import type { PausedTarget } from './responses.ts';
+import { destinationView, findingView, skippedView, treatedView } from './views.ts';
 
 export const doctorRoutes = (deps: ApiDeps): Hono => {
   const targets: Of<'examineTargets' | 'repairTargets'> = async ({ context, query, body }) => {
     await body();
     const { items, ...next } = await targetPage(deps, query());
-    const looked = await lookAtTargets(deps, items);
-    return context.json({ targets: items, ...(await answered(deps, context, looked)), ...next });
+    const paused: PausedTarget[] = [];
+    // The lock row is read anyway, so the pauses cost no reads.
+    const looked = await lookAtTargets(deps, items, undefined, (target, { lock }) => {
+      if (lock.paused) paused.push({ target, paused: pauseView(lock.paused) });
+    });
+    return context.json({ targets: items, paused, ...(await answered(deps, context, looked)), ...next });
   };
   const batches: Of<'examineBatches' | 'repairBatches'> = async ({ context, query, body }) => {
     await body();
@@ -21,7 +28,14 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
     const { batches, findings, skipped, ...next } = await lookAtBatches(deps, target, limit, cursor);
     return context.json({ batches, ...(await answered(deps, context, { findings, skipped })), ...next });
   };
+  const destinations: Of<'examineDestinations'> = async ({ context }) => {
+    const { config, machine, shares } = deps;
+    const names = Object.keys(config.destinations);
+    const share = names.length > 0 ? await shares.read('eventually') : NEW_SHARE;
+    return context.json({ destinations: names.map((name) => destinationView(share, name, machine.now())) });
+  };
   return serve(deps, DOCTOR_CALLS, {
+    examineDestinations: destinations,
     examineTargets: targets,
     repairTargets: targets,
     examineBatches: batches,

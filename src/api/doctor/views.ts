@@ -1,11 +1,23 @@
 /** Findings as the HTTP API shows them. */
 import type { Finding } from '../../domain/batches/findings.ts';
-import { operationOf } from '../../domain/ids.ts';
+import { healthOf, phaseOf, type Share } from '../../domain/callbacks/share.ts';
+import { type Millis, operationOf } from '../../domain/ids.ts';
 import type { Skipped, Treated } from '../../steps/repair/repair.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { Skipped as SkippedShown } from '../shared/answer-schemas.ts';
 import { iso } from '../shared/iso.ts';
-import type { Finding as FindingShown } from './responses.ts';
+import type { DestinationState, Finding as FindingShown } from './responses.ts';
+
+/** @param share the stored state of all destinations */
+export const destinationView = (share: Share, destination: string, now: Millis): DestinationState => {
+  const { failures, openUntil } = healthOf(share, destination);
+  return {
+    destination,
+    phase: phaseOf(share, destination, now),
+    failures,
+    ...(openUntil === undefined ? {} : { openUntil: iso(openUntil) }),
+  };
+};
 
 /** A finding that was only checked, not repaired. */
 export const findingView = ({ finding, target, since, ...more }: Finding): FindingShown => ({

@@ -3,6 +3,7 @@
 import type { Limits } from '../../domain/deployed/limits.ts';
 import type { RulesMode } from '../../domain/producers/rules.ts';
 import type { Audit } from '../../ports/audit.ts';
+import type { Shares } from '../../ports/callbacks.ts';
 import type { Fleets } from '../../ports/fleets.ts';
 import type { Backlogs } from '../../ports/queues.ts';
 import type { ReadMeter } from '../../ports/rows.ts';
@@ -27,6 +28,8 @@ export type ApiDeps = Pick<
   readonly fleets: Pick<Fleets, 'names' | 'read' | 'checkpointOf' | 'drain' | 'separate' | 'pin'>;
   readonly backlogs: Backlogs;
   readonly audit: Audit;
+  /** The circuits of the destinations. */
+  readonly shares: Pick<Shares, 'read'>;
   /** The mode is undefined until the stage has registered its first message. */
   readonly powers: Pick<Powers, 'producers'> & { mode(): Promise<RulesMode | undefined> };
   /** @default - answers have no `groupage-read-units` header */

@@ -5,15 +5,14 @@ import type * as z from 'zod/mini';
 import type { Finding } from '../../../../src/api/doctor/responses.ts';
 import type { DeadLetters } from '../../../../src/api/queues/responses.ts';
 import type { Skipped } from '../../../../src/api/shared/answer-schemas.ts';
-import { WITHOUT_RESULTS } from '../../../../src/domain/operations/notices.ts';
 import { WrongUsage } from '../../../failure.ts';
 import { ago, green, plural, printable, red } from '../../../terminal.ts';
 import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
 import { connectBecause, reasonOption, type WithReason } from '../../shared/connect.ts';
 import { CONCURRENCY } from '../../shared/pages.ts';
-import { operationsOf } from '../operations.ts';
 import { lookAtSettings, type SettingsLook, settingsLines } from './settings.ts';
+import { firstReasonOf, type PausedTarget, pausedTarget, stopsOf } from './stops.ts';
 
 interface DoctorOptions extends WithReason {
   readonly deep?: boolean;
@@ -39,11 +38,12 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
   if (repair && !deep) throw new WrongUsage('--repair needs --deep');
   if (options.reason !== undefined && !repair) throw new WrongUsage('--reason needs --repair');
   const api = await connectBecause(options);
-  const [letters, notes] = [await lettersOf(api), await noticesOf(api)];
+  const [letters, stops] = [await lettersOf(api), await stopsOf(api)];
   const { queues } = letters;
-  const { notices } = notes;
-  const unseen = [...letters.unseen, ...notes.unseen];
+  const notices = [...stops.notices];
+  const unseen = [...letters.unseen, ...stops.unseen];
   const lying = queues.filter(({ messages }) => messages > 0);
+  const firstReason = lying.some(({ queue }) => queue === 'rejected') ? await firstReasonOf(api) : undefined;
   const findings: Finding[] = [];
   const skipped: Skipped[] = [];
   const onFinding = (finding: Finding): void => {
@@ -54,21 +54,38 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
     skipped.push(each);
     if (!json) console.log(red(printable(`✗ ${each.id}: could not be checked → ${each.reason}`)));
   };
-  if (!json) for (const { queue, messages } of lying) console.log(red(deadLettersLine(queue, messages)));
+  if (!json)
+    for (const { queue, messages } of lying) console.log(red(printable(deadLettersLine(queue, messages, firstReason))));
+  if (!json) for (const stop of stops.findings) console.log(red(printable(`✗ ${stop}`)));
   const limit = deep ? Number.POSITIVE_INFINITY : QUICK;
   const looked = await lookAtSettings(options, api.url);
   const settings = { ...looked, unseen: [...unseen, ...looked.unseen] };
   const lines = settingsLines(settings);
   if (!json) for (const line of lines) console.log(red(printable(`✗ ${line}`)));
   if (!json) for (const notice of notices) console.log(printable(`! ${notice}`));
-  const examined = await examine(api, { limit, batches: deep, repair, onFinding, onSkipped });
+  const onPaused = (each: PausedTarget): void => {
+    const notice = pausedTarget(each);
+    notices.push(notice);
+    if (!json) console.log(printable(`! ${notice}`));
+  };
+  const examined = await examine(api, { limit, batches: deep, repair, onFinding, onSkipped, onPaused });
   if (!json)
     for (const { what, reason } of settings.unseen) console.log(printable(`? ${what} could not be checked: ${reason}`));
   const treated = findings.filter(isTreated).length;
-  const wrong = unseen.length + lying.length + lines.length + skipped.length + findings.length - treated;
+  const wrong =
+    unseen.length + lying.length + stops.findings.length + lines.length + skipped.length + findings.length - treated;
   console.log(
     json
-      ? JSON.stringify({ ok: wrong === 0, deadLetters: queues, settings, notices, findings, skipped, ...examined })
+      ? JSON.stringify({
+          ok: wrong === 0,
+          deadLetters: queues,
+          stops: stops.findings,
+          settings,
+          notices,
+          findings,
+          skipped,
+          ...examined,
+        })
       : summary(examined, wrong, treated, notices.length),
   );
   if (wrong > 0) process.exitCode = 1;
@@ -86,20 +103,6 @@ const lettersOf = async (
   }
 };
 
-/** Behaviour that may be intended, so the operator must decide. A notice is no finding. */
-const noticesOf = async (
-  api: ApiClient,
-): Promise<{ readonly notices: readonly string[]; readonly unseen: SettingsLook['unseen'] }> => {
-  try {
-    const { operations } = (await operationsOf(api)).value;
-    const silent = operations.filter(({ answersWithoutResults }) => answersWithoutResults);
-    return { notices: silent.map(({ operation }) => `${operation}: ${WITHOUT_RESULTS}`), unseen: [] };
-  } catch (cause) {
-    if (!(cause instanceof ApiFailure) || cause.status < 500) throw cause;
-    return { notices: [], unseen: [{ what: 'operations', reason: cause.message }] };
-  }
-};
-
 /**
  * How long the sweep resends a dead letter. It gives up an event after three days, because the destination may never be
  * available again.
@@ -109,11 +112,12 @@ const until = (queue: string): string => (queue === 'callback' ? ' for three day
 const GIVEN_UP =
   'their destination did not accept them within three days → repair the destination (docs/how-to/operate.md), then: groupage redrive --dead-letters given-up';
 
-const deadLettersLine = (queue: string, messages: number): string =>
+/** @param firstReason why the oldest message of the rejected queue was refused, if it could be read. */
+const deadLettersLine = (queue: string, messages: number, firstReason: string | undefined): string =>
   queue === 'given-up'
     ? `✗ ${plural(messages, 'event was', 'events were')} given up: ${GIVEN_UP}`
     : queue === 'rejected'
-      ? `✗ ${plural(messages, 'message was', 'messages were')} refused and moved to the rejected queue → read the reasons and correct the cause (docs/how-to/operate.md), then: groupage redrive --dead-letters rejected`
+      ? `✗ ${plural(messages, 'message was', 'messages were')} refused, so ${messages === 1 ? 'its task is' : 'their tasks are'} not registered${firstReason === undefined ? '' : ` (${messages === 1 ? '' : 'the oldest: '}${firstReason})`} → read the reasons and correct the cause: groupage rejected. Then: groupage rejected redrive --all, or discard`
       : `✗ ${plural(messages, 'dead letter')} of the ${queue} queue → the sweep sends them again at growing intervals${until(queue)}. To send them now: groupage redrive --dead-letters ${queue}`;
 
 /** Whether a finding was repaired, or was resolved before the repair. */
@@ -191,6 +195,8 @@ interface Walk {
   readonly onFinding: (finding: Finding) => void;
   /** Called for each Target or batch that could not be checked. */
   readonly onSkipped: (skipped: Skipped) => void;
+  /** Called for each Target that has a pause of its own. */
+  readonly onPaused: (paused: PausedTarget) => void;
 }
 
 /** Checks Targets, and with `batches` their batches, page by page, so that each request is short. */
@@ -229,11 +235,13 @@ interface Page {
   readonly findings: readonly Finding[];
   /** Absent in responses of an earlier release, whose API fails the whole request instead. */
   readonly skipped?: readonly Skipped[] | undefined;
+  /** Absent for batches, and in responses of an earlier release. */
+  readonly paused?: readonly PausedTarget[] | undefined;
 }
 
 const ask = async <Shape extends Page>(
   api: ApiClient,
-  { repair, onFinding, onSkipped }: Walk,
+  { repair, onFinding, onSkipped, onPaused }: Walk,
   what: 'targets' | 'batches',
   shape: z.ZodMiniType<Shape>,
   query: Record<string, string>,
@@ -243,5 +251,6 @@ const ask = async <Shape extends Page>(
   const { value } = await (repair ? api.post(path, '', shape) : api.get(path, shape));
   for (const finding of value.findings) onFinding(finding);
   for (const each of value.skipped ?? []) onSkipped(each);
+  for (const each of value.paused ?? []) onPaused(each);
   return value;
 };

@@ -1,0 +1,133 @@
+/**
+ * What the doctor says about stopped work: circuits of operations and destinations, pauses, and refused messages. Each
+ * text says what happened, what it means for the tasks, and what to do.
+ */
+import type { PausedTarget as PausedTargetShape } from '../../../../src/api/doctor/responses.ts';
+import type { Pause } from '../../../../src/api/operations/responses.ts';
+import { WITHOUT_RESULTS } from '../../../../src/domain/operations/notices.ts';
+import { ago, ahead } from '../../../terminal.ts';
+import { DESTINATIONS_EXAMINED, LETTER_MESSAGES, type OperationShape } from '../../shared/answers.ts';
+import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
+import { operationsOf } from '../operations.ts';
+import type { SettingsLook } from './settings.ts';
+
+export type PausedTarget = PausedTargetShape;
+
+export interface Stops {
+  readonly findings: readonly string[];
+  /** Behaviour that may be intended, so the operator must decide. A notice is no finding. */
+  readonly notices: readonly string[];
+  readonly unseen: SettingsLook['unseen'];
+}
+
+export const stopsOf = async (api: ApiClient): Promise<Stops> => {
+  const [operations, destinations] = [
+    await read('operations', ofOperations(api)),
+    await read('destinations', ofDestinations(api)),
+  ];
+  return {
+    findings: [...operations.findings, ...destinations.findings],
+    notices: [...operations.notices, ...destinations.notices],
+    unseen: [...operations.unseen, ...destinations.unseen],
+  };
+};
+
+type Found = Omit<Stops, 'unseen'>;
+
+/** If the API fails at one part, the others are still checked. */
+const read = async (what: string, work: Promise<Found>): Promise<Stops> => {
+  try {
+    return { ...(await work), unseen: [] };
+  } catch (cause) {
+    if (!(cause instanceof ApiFailure) || cause.status < 500) throw cause;
+    return { findings: [], notices: [], unseen: [{ what, reason: cause.message }] };
+  }
+};
+
+const ofOperations = async (api: ApiClient): Promise<Found> => {
+  const { operations } = (await operationsOf(api)).value;
+  return {
+    findings: operations.flatMap(circuitText),
+    notices: [
+      ...operations.flatMap(pauseNotice),
+      ...operations
+        .filter(({ answersWithoutResults }) => answersWithoutResults)
+        .map(({ operation }) => `${operation}: ${WITHOUT_RESULTS}`),
+    ],
+  };
+};
+
+const because = (reason: string | undefined): string => (reason === undefined ? '' : `: ${reason}`);
+
+/** An open or half-open circuit. */
+const circuitText = ({ operation, circuit, failures, lastFailure, paused }: OperationShape): readonly string[] => {
+  if (circuit === 'open')
+    return [
+      `${operation}: its circuit is open after ${failures} failed attempts in a row${because(paused?.reason ?? lastFailure)}. No calls are made, and its tasks wait; nothing is lost → fix the downstream. A batch tries it again by itself ${trialAt(paused)}; at once: groupage resume ${operation}`,
+    ];
+  if (circuit === 'half-open')
+    return [
+      `${operation}: its circuit is half-open after ${failures} failed attempts in a row${because(lastFailure)}. Its tasks wait for the next attempt, which closes the circuit or opens it again → if it opens again, fix the downstream`,
+    ];
+  return [];
+};
+
+const trialAt = (paused: Pause | undefined): string => {
+  const left = paused?.until === undefined ? undefined : ahead(paused.until);
+  return left === undefined ? 'when the next one is due' : `in ${left}`;
+};
+
+const pauseNotice = ({ operation, paused }: OperationShape): readonly string[] =>
+  paused === undefined || paused.by === 'circuit'
+    ? []
+    : [`${operation}: ${pausedByUser(paused)} → groupage resume ${operation}`];
+
+export const pausedTarget = ({ target, paused }: PausedTarget): string =>
+  `${target}: ${pausedByUser(paused)} → groupage resume --target ${JSON.stringify(target)}`;
+
+const pausedByUser = ({ since, reason }: Pause): string =>
+  `a user paused it ${ago(since)} ago${reason === undefined ? ', without a reason' : `: ${reason}`}. Its tasks wait; nothing is lost. Who: groupage audit`;
+
+/** Only destinations whose circuit is open are findings. */
+const ofDestinations = async (api: ApiClient): Promise<Found> => {
+  try {
+    const { destinations } = (await api.get('/doctor/destinations', DESTINATIONS_EXAMINED)).value;
+    return { findings: destinations.flatMap(destinationText), notices: [] };
+  } catch (cause) {
+    // The API of an earlier release does not know this call.
+    if (cause instanceof ApiFailure && cause.status === 404) return { findings: [], notices: [] };
+    throw cause;
+  }
+};
+
+const destinationText = ({
+  destination,
+  phase,
+  failures,
+  openUntil,
+}: {
+  readonly destination: string;
+  readonly phase: string;
+  readonly failures: number;
+  readonly openUntil?: string | undefined;
+}): readonly string[] => {
+  if (phase !== 'down' && phase !== 'probing') return [];
+  const left = openUntil === undefined ? undefined : ahead(openUntil);
+  const next = left === undefined ? 'The next event tests it' : `An event tests it in ${left}`;
+  return [
+    `destination ${destination}: its circuit is open, because ${failures} calls in a row got no usable answer. Tasks are not affected; their events wait, for up to three days → fix the destination. ${next}, by itself. The causes: log lines not-delivered of the callback function`,
+  ];
+};
+
+/** Why the oldest message of the rejected queue was refused. Undefined if it cannot be read now. */
+export const firstReasonOf = async (api: ApiClient): Promise<string | undefined> => {
+  try {
+    const { messages } = (await api.get('/dead-letters/rejected/messages?limit=1', LETTER_MESSAGES)).value;
+    const [first] = messages[0]?.reasons ?? [];
+    return first && `${first.path} ${first.reason}`.trim();
+  } catch (cause) {
+    // Another reader may hold the message, or the API is of an earlier release. The count is reported anyway.
+    if (cause instanceof ApiFailure) return undefined;
+    throw cause;
+  }
+};
