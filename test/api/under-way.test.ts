@@ -58,7 +58,7 @@ describe('what is under way', () => {
     }
   };
 
-  it('is in operations and Targets: tasks, batches, the oldest task, attempts and reasons', async () => {
+  it('is in operations and Targets, with reasons', async () => {
     await fail(await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1', 'M-2'), 7, 3);
     await fail(await sealed(MUC, 2, NOW - 5_000, 'M-3', 'M-4'), 1, 2, 1);
     await sealed(JFK, 1, NOW, 'J-0');
@@ -79,14 +79,14 @@ describe('what is under way', () => {
     expect(targets.filter((each) => 'underWay' in each)).toHaveLength(1);
   });
 
-  it('is told as at least so much if an operation has more batches than are read', async () => {
+  it('is a lower bound beyond 500 batches', async () => {
     for (let n = 1; n <= 501; n += 1) {
       await fail(await sealed(MUC, n, NOW + n, `x-${n}`), 1, 1);
     }
     expect(await ask('/operations/ship')).toMatchObject({ underWay: { batches: 500, tasks: 500, isAtLeast: true } });
   });
 
-  it('lists only the Targets that have some, sorted; a search finds parts of names', async () => {
+  it('sorts Targets; a search finds parts of names', async () => {
     await fail(await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1'), 1, 2);
     await sealed(JFK, 1, NOW, 'J-0', 'J-1', 'J-2', 'J-3', 'J-4', 'J-5');
     await kit.tasks.finish(
@@ -111,7 +111,7 @@ describe('what is under way', () => {
     expect(await ask('/targets?sort=size')).toMatchObject({ errors: [{ path: 'sort' }] });
   });
 
-  it('lists batches of an operation or a Target, newest first, or those under way', async () => {
+  it('lists batches, newest first, or those under way', async () => {
     const old = await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1');
     await fail(old, 1, 2);
     const fresh = await sealed(JFK, 2, NOW, 'J-0');
@@ -132,7 +132,7 @@ describe('what is under way', () => {
     });
   });
 
-  it('lists the tasks in batches of a Target or an operation, by status, page by page', async () => {
+  it('lists tasks in batches by status, page by page', async () => {
     await fail(await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1', 'M-2'), 2, 3);
     await fail(await sealed(JFK, 1, NOW - 8_000, 'J-0', 'J-1'), 1, 2);
     await sealed(MUC, 2, NOW - 7_000, 'M-3', 'M-4');

@@ -2,8 +2,8 @@
 import type { Batch } from '../../domain/batches/batch.ts';
 import type { BatchId, OperationName, Target } from '../../domain/ids.ts';
 import { operationOf } from '../../domain/ids.ts';
+import { readUnderWay } from '../operations/under-way.ts';
 import type { ApiDeps } from '../shared/deps.ts';
-import { readUnderWay } from '../shared/under-way.ts';
 import { targetPage } from '../targets/pages.ts';
 
 /** How many Targets one request reads, and how many batches of each at least. */

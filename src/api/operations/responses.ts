@@ -13,8 +13,8 @@ import {
   whole,
   word,
 } from '../shared/answer-schemas.ts';
-import { UNDER_WAY } from '../shared/under-way.ts';
 import { OPERATION_CALLS } from './requests.ts';
+import { BATCHES_READ, REASONS } from './under-way.ts';
 
 /**
  * `closed`: the downstream is called. `open`: no batch is sealed and the downstream is not called until the pause ends.
@@ -39,6 +39,29 @@ export const PAUSE = z
       description: 'A pause. Until it ends, no batch is sealed and the downstream is not called.',
     }),
   );
+
+export const UNDER_WAY = z
+  .object({
+    batches: whole('Number of batches.'),
+    tasks: whole('Number of their tasks without a result.'),
+    isAtLeast: z.optional(onlyTrue(`There may be more: at most ${BATCHES_READ} batches of an operation are read.`)),
+    oldestAt: moment('When the oldest of these tasks was registered.'),
+    retried: whole('Tasks whose last attempt failed and that are called again.'),
+    pending: whole('Tasks whose job reports later.'),
+    attempt: z.optional(whole('The largest number of attempts that one of the batches has had so far.')),
+    reasons: list(
+      z.object({ reason: text('The reason.'), tasks: whole('Number of tasks.') }),
+      `Why the last attempts left tasks without a result; at most ${REASONS} reasons, the one with the most tasks first.`,
+    ),
+  })
+  .check(
+    z.meta({
+      id: 'UnderWay',
+      description:
+        'Unfinished batches that have had an attempt, or have waited for one for over 15 minutes. Batches in their first attempt are not included.',
+    }),
+  );
+export type UnderWaySummary = z.infer<typeof UNDER_WAY>;
 
 const state = {
   operation: text('The name of the operation.'),

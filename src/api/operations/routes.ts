@@ -9,8 +9,8 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { badRequest } from '../shared/input.ts';
 import { expectTarget } from '../shared/known-target.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { readUnderWay, underWayView } from '../shared/under-way.ts';
 import { OPERATION_CALLS } from './requests.ts';
+import { readUnderWay, underWayView } from './under-way.ts';
 import { operationDetails, operationView, pauseView } from './views.ts';
 
 /** Maximum number of waiting Targets that one request reads. */

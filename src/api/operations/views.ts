@@ -10,8 +10,13 @@ import {
 } from '../../domain/operations/slots.ts';
 import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../shared/iso.ts';
-import type { UnderWaySummary } from '../shared/under-way.ts';
-import type { Circuit, OperationDetails, Operation as OperationShown, Pause as PauseShown } from './responses.ts';
+import type {
+  Circuit,
+  OperationDetails,
+  Operation as OperationShown,
+  Pause as PauseShown,
+  UnderWaySummary,
+} from './responses.ts';
 
 /** A pause: who or what caused it, when it began, when it ends, and why. */
 export const pauseView = ({ by, since, until, reason }: Pause): PauseShown => ({

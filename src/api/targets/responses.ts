@@ -1,8 +1,7 @@
 /** Responses of `/targets`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
-import { PAUSE } from '../operations/responses.ts';
+import { PAUSE, UNDER_WAY } from '../operations/responses.ts';
 import { CURSOR, describeCalls, list, moment, onlyTrue, text, whole } from '../shared/answer-schemas.ts';
-import { UNDER_WAY } from '../shared/under-way.ts';
 import { TARGET_CALLS } from './requests.ts';
 
 export const TARGET = z

@@ -2,9 +2,9 @@
 import { isHeld } from '../../domain/batches/lock.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import type { LockView } from '../../ports/locks.ts';
+import type { UnderWaySummary } from '../operations/responses.ts';
 import { pauseView } from '../operations/views.ts';
 import { iso } from '../shared/iso.ts';
-import type { UnderWaySummary } from '../shared/under-way.ts';
 import type { Target as TargetShown } from './responses.ts';
 
 /** What is known about a Target apart from its lock. */

@@ -10,9 +10,9 @@ import {
 } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
+import { readUnderWay } from '../operations/under-way.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
-import { readUnderWay } from '../shared/under-way.ts';
 
 /** The status of a task in a batch: `batched` before the batch's first attempt, `in-progress` afterwards. */
 export type InBatch = 'batched' | 'in-progress';

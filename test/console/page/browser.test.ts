@@ -320,7 +320,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     expect(await contains.inputValue()).toBe('=j');
   });
 
-  it('shows tasks that are being retried, and why, on the way from the overview to one of them', async () => {
+  it('leads from the overview to a retried task and its calls', async () => {
     const payload = { depot: 'ZRH' };
     const tasks = Array.from({ length: 4 }, (_, n) => ({ id: `retried-${n}`, operation: 'book', payload }));
     await console.ask('/tasks', { tasks });

@@ -92,7 +92,7 @@ it('redriven, succeeded and superseded tasks have a step for that', () => {
   expect(replaced.at(-1)).toMatchObject({ title: 'Superseded', link: { route: { view: 'task', id: 'b' } } });
 });
 
-it('shows each call that contained the task with its own time and error; a failed one is not ticked', () => {
+it('shows each call with the task, its time and its error; a failed one has no tick', () => {
   const call = { tookMs: 34, isError: true, tasks: 20 };
   const members = ['b', 'a', ...Array.from({ length: 18 }, (_, n) => `m-${n}`)];
   const calls = [

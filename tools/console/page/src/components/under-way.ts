@@ -1,6 +1,6 @@
 /** Tasks in batches that are retried, have a job that reports later, or are held. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { UnderWaySummary } from '../../../../../src/api/shared/under-way.ts';
+import type { UnderWaySummary } from '../../../../../src/api/operations/responses.ts';
 import { count, plural } from '../base/format.ts';
 import { href, type Route } from '../base/router.ts';
 import { nextStep, oldestOf, underWayWords } from '../model/under-way.ts';

@@ -1,5 +1,5 @@
 /** Texts about batches that are under way: being retried, with a job that reports later, or held. Pure. */
-import type { UnderWaySummary } from '../../../../../src/api/shared/under-way.ts';
+import type { UnderWaySummary } from '../../../../../src/api/operations/responses.ts';
 import { age, count, plural } from '../base/format.ts';
 
 /** What the tasks of these batches wait for, most important first. The text completes "5,000 tasks …". */

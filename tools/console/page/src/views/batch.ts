@@ -2,7 +2,6 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Batch } from '../../../../../src/api/batches/responses.ts';
 import type { Task, TaskPage } from '../../../../../src/api/tasks/responses.ts';
-import { CALLS_KEPT } from '../../../../../src/domain/batches/call-record.ts';
 import { get, PATHS } from '../base/api.ts';
 import { count, duration, percent, plural } from '../base/format.ts';
 import type { Page, Screen } from '../base/screen.ts';
@@ -13,6 +12,8 @@ import { waterfallOf } from '../components/waterfall.ts';
 import { numbersOf } from '../model/calls.ts';
 import { batchState, sealedBecause } from '../model/words.ts';
 
+/** The API answers at most so many calls, the last ones. */
+const CALLS_KEPT = 20;
 /** Number of tasks whose outcomes are read. */
 const MEMBERS = 100;
 

@@ -1,38 +1,12 @@
 /** What is under way in batches: after a failed attempt, with a job that reports later, or held by a pause or limit. */
-import * as z from 'zod/mini';
 import type { OperationName } from '../../domain/ids.ts';
 import type { UnderWay } from '../../ports/batches.ts';
-import { list, moment, onlyTrue, text, whole } from './answer-schemas.ts';
-import type { ApiDeps } from './deps.ts';
-import { iso } from './iso.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { iso } from '../shared/iso.ts';
+import type { UnderWaySummary } from './responses.ts';
 
-/** Maximum number of batches of an operation that one request reads. */
-const BATCHES_READ = 500;
-/** Maximum number of reasons in an answer. */
-const REASONS = 3;
-
-export const UNDER_WAY = z
-  .object({
-    batches: whole('Number of batches.'),
-    tasks: whole('Number of their tasks without a result.'),
-    isAtLeast: z.optional(onlyTrue(`There may be more: at most ${BATCHES_READ} batches of an operation are read.`)),
-    oldestAt: moment('When the oldest of these tasks was registered.'),
-    retried: whole('Tasks whose last attempt failed and that are called again.'),
-    pending: whole('Tasks whose job reports later.'),
-    attempt: z.optional(whole('The largest number of attempts that one of the batches has had so far.')),
-    reasons: list(
-      z.object({ reason: text('The reason.'), tasks: whole('Number of tasks.') }),
-      `Why the last attempts left tasks without a result; at most ${REASONS} reasons, the one with the most tasks first.`,
-    ),
-  })
-  .check(
-    z.meta({
-      id: 'UnderWay',
-      description:
-        'Unfinished batches that have had an attempt, or have waited for one for over 15 minutes. Batches in their first attempt are not included.',
-    }),
-  );
-export type UnderWaySummary = z.infer<typeof UNDER_WAY>;
+/** Maximum number of batches of an operation that one request reads, and of reasons in an answer. */
+export const [BATCHES_READ, REASONS] = [500, 3];
 
 export interface Read {
   readonly entries: readonly UnderWay[];
