@@ -71,7 +71,7 @@ const CALL = z
   })
   .check(z.meta({ id: 'DownstreamCall', description: 'A call of the downstream for a batch.' }));
 
-const BATCH = z
+export const BATCH = z
   .object({
     ...outline,
     members: list(z.string(), 'The ids of the tasks in the batch.'),

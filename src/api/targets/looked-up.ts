@@ -25,6 +25,8 @@ export interface Listed {
   readonly targets: readonly TargetShown[];
   /** Among how many Targets the request looked. */
   readonly looked?: number;
+  /** How many of them have what the list is sorted by. */
+  readonly found?: number;
   readonly cursor?: string;
 }
 
@@ -41,7 +43,8 @@ export const listTargets = async (
   const { names, looked, ...next } = await searched(deps, { ...asked, limit: sort ? LOOKED_MAX : asked.limit }, search);
   const targets = await lookedUp(deps, names, sort === 'failed');
   if (!sort) return { targets, ...(search ? { looked } : {}), ...next };
-  return { targets: sorted(targets, sort).slice(0, asked.limit), looked, ...next };
+  const found = sorted(targets, sort);
+  return { targets: found.slice(0, asked.limit), looked, found: found.length, ...next };
 };
 
 /** Targets with batches that are under way. The index of these batches leads to them, so no other Target is read. */
@@ -60,7 +63,7 @@ const retriedTargets = async (
     (target) => target.startsWith(`${operationOf(target)}/${prefix}`) && matches(target, search),
   );
   const targets = await lookedUp(deps, wanted.slice(0, LOOKED_MAX), false);
-  return { targets: sorted(targets, 'retried').slice(0, limit), looked: wanted.length };
+  return { targets: sorted(targets, 'retried').slice(0, limit), looked: wanted.length, found: wanted.length };
 };
 
 /** The next names that contain a text, at most `limit`. Reads names until enough are found. */

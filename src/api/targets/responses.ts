@@ -42,6 +42,7 @@ const PAGE = z
     looked: z.optional(
       whole('With `sort` or `search`: among how many Targets the request looked. `cursor` leads to the others.'),
     ),
+    found: z.optional(whole('With `sort`: how many of these have some. At most `limit` of them are listed.')),
     cursor: CURSOR,
   })
   .check(z.meta({ id: 'TargetPage' }));

@@ -6,6 +6,7 @@ import { ago, ahead, printJson, table } from '../../terminal.ts';
 import { OPERATIONS, type OperationShape } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
+import { inBatches, underWayTexts } from '../shared/under-way.ts';
 
 export const operationsCommand = (): Command =>
   new Command('operations')
@@ -19,7 +20,7 @@ export const operationsOf = (api: ApiClient) => api.get('/operations', OPERATION
 
 const operationsTable = (operations: readonly OperationShape[]): string =>
   table(
-    ['OPERATION', 'CIRCUIT', 'FAILED IN A ROW', 'SLOTS', 'WAITING TARGETS', 'STATE'],
+    ['OPERATION', 'CIRCUIT', 'FAILED IN A ROW', 'SLOTS', 'WAITING TARGETS', 'IN BATCHES', 'STATE'],
     operations.map(
       ({ operation, circuit, failures, slots, waitingTargets, waitingTargetsIsAtLeast, paused, ...more }) => [
         operation,
@@ -27,7 +28,12 @@ const operationsTable = (operations: readonly OperationShape[]): string =>
         failures,
         slots ? `${slots.taken} of ${slots.total}` : 'no limit',
         lowerBound(waitingTargets, waitingTargetsIsAtLeast),
-        [...(paused ? [pauseText(paused)] : []), ...lastFailureOf({ ...more, paused })].join('; '),
+        inBatches(more.underWay),
+        [
+          ...(paused ? [pauseText(paused)] : []),
+          ...lastFailureOf({ ...more, paused }),
+          ...underWayTexts(more.underWay),
+        ].join('; '),
       ],
     ),
   );

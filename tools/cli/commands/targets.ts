@@ -1,16 +1,19 @@
 /** `groupage targets`: lists Targets, with their waiting tasks and leaders. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { WrongUsage } from '../../failure.ts';
 import { lowerBound } from '../../lower-bounds.ts';
 import { ago, printable, table } from '../../terminal.ts';
 import type { TargetShape } from '../shared/answers.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
 import { allTargets, listing, show } from '../shared/pages.ts';
+import { inBatches, underWayTexts } from '../shared/under-way.ts';
 import { pauseText } from './operations.ts';
 
 interface TargetsOptions extends CommonOptions {
   readonly operation?: string;
   readonly prefix?: string;
+  readonly search?: string;
+  readonly sort?: Sort;
   readonly limit: number;
 }
 
@@ -21,27 +24,75 @@ export const targetsCommand = (): Command =>
       '--prefix <text>',
       'list only Targets whose part after OPERATION/ begins with this text, e.g. origin=MU (case-sensitive)',
     )
+    .option('--search <text>', 'list only Targets whose name contains this text (upper and lower case are the same)')
+    .addOption(
+      new Option(
+        '--sort <by>',
+        'list only Targets with waiting tasks (most first), with waiting tasks (oldest first), with tasks in batches that are retried or held (oldest first), or with a pause or without a free slot (longest first)',
+      ).choices(Object.keys(SORTS)),
+    )
     .action(async (options: TargetsOptions) => {
-      const { operation, prefix } = options;
+      const { operation, prefix, sort } = options;
       if (prefix !== undefined && operation === undefined) throw new WrongUsage('--prefix needs --operation');
-      const targets = await allTargets(await connect(options), options.limit + 1, options);
-      const none =
-        prefix === undefined
-          ? 'no Targets yet: no task has been registered'
-          : `no Target begins with ${operation}/${prefix}`;
-      show(options, 'targets', targets, targetsTable, printable(none));
+      // The order is only known when all Targets are read.
+      const all = await allTargets(
+        await connect(options),
+        sort ? Number.POSITIVE_INFINITY : options.limit + 1,
+        options,
+      );
+      const targets = sort ? sortedBy(all, SORTS[sort]) : all;
+      show(options, 'targets', targets, targetsTable, printable(noneOf(options)));
     });
+
+type Sort = 'waiting' | 'oldest' | 'retried' | 'paused';
+
+/** The value by which Targets are sorted, largest first. Undefined for a Target that is not listed. */
+const SORTS: Readonly<Record<Sort, (target: TargetShape) => number | undefined>> = {
+  waiting: ({ waiting }) => waiting || undefined,
+  oldest: ({ oldestAt }) => before(oldestAt),
+  retried: ({ underWay }) => before(underWay?.oldestAt),
+  paused: ({ paused, blocked }) => before(paused?.since ?? blocked?.since),
+};
+
+/** Larger for an earlier time. */
+const before = (time: string | undefined): number | undefined => (time === undefined ? undefined : -Date.parse(time));
+
+const sortedBy = (targets: readonly TargetShape[], keyOf: (typeof SORTS)[Sort]): TargetShape[] =>
+  targets
+    .flatMap((target) => {
+      const value = keyOf(target);
+      return value === undefined ? [] : [{ target, value }];
+    })
+    .toSorted((a, b) => b.value - a.value)
+    .map(({ target }) => target);
+
+const noneOf = ({ operation, prefix, search, sort }: TargetsOptions): string => {
+  if (search !== undefined) return `no Target contains ${search}${sort ? ` and matches --sort ${sort}` : ''}`;
+  if (sort !== undefined) return `no Target matches --sort ${sort}`;
+  return prefix === undefined
+    ? 'no Targets yet: no task has been registered'
+    : `no Target begins with ${operation}/${prefix}`;
+};
 
 const targetsTable = (targets: readonly TargetShape[]): string =>
   table(
-    ['TARGET', 'WAITING', 'OLDEST', 'LEADER', 'OPEN BATCH', 'IN FLIGHT', 'STATE'],
-    targets.map(({ target, waiting, waitingIsAtLeast, oldestAt, leader, openBatch, inFlight, paused, blocked }) => [
+    ['TARGET', 'WAITING', 'OLDEST', 'IN BATCHES', 'LEADER', 'OPEN BATCH', 'IN FLIGHT', 'STATE'],
+    targets.map(({ target, waiting, waitingIsAtLeast, oldestAt, leader, openBatch, inFlight, ...state }) => [
       target,
       lowerBound(waiting, waitingIsAtLeast),
       ago(oldestAt),
+      inBatches(state.underWay),
       leader ? `fence ${leader.fence}` : '',
       openBatch ?? '',
       inFlight ? String(inFlight.length) : '',
-      paused ? pauseText(paused) : blocked ? 'waits for its operation (see groupage operations)' : '',
+      stateOf(state),
     ]),
   );
+
+/** What holds a Target up. Several causes may apply at once. */
+const stateOf = ({ paused, blocked, underWay }: Pick<TargetShape, 'paused' | 'blocked' | 'underWay'>): string =>
+  [
+    ...(paused ? [pauseText(paused)] : []),
+    ...(blocked ? ['waits for a free slot or the end of a pause (see groupage operations)'] : []),
+    ...underWayTexts(underWay),
+  ].join('; ');

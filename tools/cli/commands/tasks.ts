@@ -1,42 +1,90 @@
-/** `groupage tasks`: lists waiting tasks or failed tasks. */
+/** `groupage tasks`: lists waiting tasks, tasks in batches, failed tasks, or the tasks of a batch. */
 import { type Command, Option } from 'commander';
+import { WrongUsage } from '../../failure.ts';
 import { ago, table } from '../../terminal.ts';
 import { TASK, type TaskShape } from '../shared/answers.ts';
+import type { ApiClient } from '../shared/api-client.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
-import { listing, ofTargets, show } from '../shared/pages.ts';
+import { listed, listing, ofTargets, show } from '../shared/pages.ts';
+import { operationsOf } from './operations.ts';
+
+type Status = 'created' | 'batched' | 'in-progress' | 'failed';
 
 interface TasksOptions extends CommonOptions {
   readonly target?: string;
-  readonly status: 'created' | 'failed';
+  readonly operation?: string;
+  readonly batch?: string;
+  readonly status?: Status;
   readonly limit: number;
 }
 
 export const tasksCommand = (): Command =>
-  listing('tasks', 'list waiting or failed tasks')
+  listing('tasks', 'list waiting tasks, tasks in batches, failed tasks, or the tasks of a batch')
     .option('--target <target>', 'list only tasks of this Target (default: of all Targets)')
+    .option('--operation <name>', 'with --status batched or in-progress: list only tasks of this operation')
+    .option('--batch <id>', 'list the tasks of this batch, with their outcomes')
     .addOption(
-      new Option('--status <status>', 'status of the tasks to list; waiting tasks have the status created')
-        .choices(['created', 'failed'])
-        .default('created'),
+      new Option(
+        '--status <status>',
+        'status of the tasks to list: waiting (created), in a batch before its first attempt (batched), in a batch that has been called (in-progress), or failed (default: created)',
+      ).choices(['created', 'batched', 'in-progress', 'failed'] satisfies Status[]),
     )
     .action(async (options: TasksOptions) => {
+      const { batch, target, operation, status = 'created' } = options;
+      const isInBatch = status === 'batched' || status === 'in-progress';
+      if (batch !== undefined && (target ?? operation ?? options.status) !== undefined)
+        throw new WrongUsage('--batch lists all tasks of one batch: leave out --target, --operation and --status');
+      if (operation !== undefined && (target !== undefined || !isInBatch))
+        throw new WrongUsage('--operation needs --status batched or --status in-progress, and no --target');
       const api = await connect(options);
-      const all = await ofTargets(api, options, 'tasks', TASK, { status: options.status });
-      const tasks = all.toSorted(options.status === 'failed' ? newestEnd : oldestFirst);
-      show(options, 'tasks', tasks, tasksTable, `no ${options.status === 'failed' ? 'failed' : 'waiting'} tasks`);
+      if (batch !== undefined) {
+        const members = await listed(api, 'tasks', TASK, { batch }, options.limit + 1);
+        return show(options, 'tasks', members, tasksTable, 'this batch has no tasks');
+      }
+      const isWide = isInBatch && target === undefined;
+      const all = isWide
+        ? await inBatches(api, options, status)
+        : await ofTargets(api, options, 'tasks', TASK, { status });
+      show(options, 'tasks', all.toSorted(status === 'failed' ? newestEnd : oldestFirst), tasksTable, NONE[status]);
+      if (isWide && !options.json)
+        console.error('Tasks in a batch in its first 15 minutes before a failed attempt are listed only with --target');
     });
+
+const NONE: Readonly<Record<Status, string>> = {
+  created: 'no waiting tasks',
+  batched: 'no tasks in batches before their first attempt',
+  'in-progress': 'no tasks in batches that have been called',
+  failed: 'no failed tasks',
+};
+
+/** Tasks in batches that are retried or held, of one operation or of all. */
+const inBatches = async (
+  api: ApiClient,
+  { operation, limit }: TasksOptions,
+  status: Status,
+): Promise<readonly TaskShape[]> => {
+  const operations =
+    operation === undefined ? (await operationsOf(api)).value.operations.map((each) => each.operation) : [operation];
+  const found: TaskShape[] = [];
+  for (const each of operations) {
+    if (found.length > limit) break;
+    found.push(...(await listed(api, 'tasks', TASK, { operation: each, status }, limit + 1)));
+  }
+  return found;
+};
 
 const oldestFirst = (a: TaskShape, b: TaskShape): number => a.createdAt.localeCompare(b.createdAt);
 const newestEnd = (a: TaskShape, b: TaskShape): number => (b.finishedAt ?? '').localeCompare(a.finishedAt ?? '');
 
 const tasksTable = (tasks: readonly TaskShape[]): string =>
   table(
-    ['ID', 'TARGET', 'STATUS', 'AGE', 'ERROR'],
-    tasks.map(({ id, target, status, createdAt, error }) => [
+    ['ID', 'TARGET', 'STATUS', 'AGE', 'ATTEMPTS', 'REASON'],
+    tasks.map(({ id, target, status, createdAt, attempts, error, lastReason }) => [
       id,
       target,
       status,
       ago(createdAt),
-      error ? `${error.code}: ${error.message}`.slice(0, 80) : '',
+      attempts > 0 ? attempts : '',
+      (error ? `${error.code}: ${error.message}` : (lastReason ?? '')).slice(0, 80),
     ]),
   );

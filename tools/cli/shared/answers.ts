@@ -1,7 +1,7 @@
 /** Schemas of the API's responses, as commands read them. They also accept the responses of another release. */
 import * as z from 'zod/mini';
 import { AUDIT_ENTRY as ENTRY } from '../../../src/api/audit/responses.ts';
-import { BATCH_OUTLINE } from '../../../src/api/batches/responses.ts';
+import { BATCH_OUTLINE, BATCH as BATCH_SCHEMA } from '../../../src/api/batches/responses.ts';
 import * as doctor from '../../../src/api/doctor/responses.ts';
 import * as fanOuts from '../../../src/api/fan-outs/responses.ts';
 import * as fleets from '../../../src/api/fleets/responses.ts';
@@ -58,6 +58,7 @@ export const FAILURES = told(tasks.FAILURES, 'groups', 'looked');
 
 export const BATCH = told(BATCH_OUTLINE, 'id', 'target', 'status', 'sealedBy', 'size', 'attempt', 'createdAt');
 export type BatchShape = z.infer<typeof BATCH>;
+export const BATCH_IN_FULL = told(BATCH_SCHEMA, 'id', 'target', 'status', 'size', 'attempt', 'createdAt');
 
 export const TARGET = told(targets.TARGET, 'target', 'operation', 'waiting', 'leader');
 export type TargetShape = z.infer<typeof TARGET>;

@@ -54,19 +54,25 @@ const pageOf = <Shape>(key: Key, shape: z.ZodMiniType<Shape>) =>
 interface TargetSearch {
   readonly operation?: string;
   readonly prefix?: string;
+  /** Only Targets whose names contain this text. */
+  readonly search?: string;
 }
 
 /** The first `limit` Targets. */
 export const allTargets = (
   api: ApiClient,
   limit: number,
-  { operation, prefix }: TargetSearch = {},
+  { operation, prefix, search }: TargetSearch = {},
 ): Promise<TargetShape[]> =>
   listed(
     api,
     'targets',
     TARGET,
-    { ...(operation === undefined ? {} : { operation }), ...(prefix === undefined ? {} : { prefix }) },
+    {
+      ...(operation === undefined ? {} : { operation }),
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(search === undefined ? {} : { search }),
+    },
     limit,
   );
 

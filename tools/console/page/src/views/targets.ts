@@ -83,9 +83,11 @@ const searchSoon = (page: Page, { cursor: _, search: __, ...route }: TargetsRout
 };
 
 /** What a sorted or searched list covers. */
-const covered = ({ looked, cursor }: TargetPage, { sort, search }: TargetsRoute): string => {
+const covered = ({ targets, looked, found, cursor }: TargetPage, { sort, search }: TargetsRoute): string => {
   if (looked === undefined) return '';
-  const among = `Among ${plural(looked, 'Target')}`;
+  const first =
+    found !== undefined && found > targets.length ? `The first ${targets.length} of ${plural(found, 'Target')}. ` : '';
+  const among = `${first}Among ${plural(looked, 'Target')}`;
   if (sort === 'retried') return `${among} with batches that are retried or held.`;
   return cursor
     ? `${among}, in the order of their names. There are more: the next page looks at the next ones.`

@@ -1,0 +1,23 @@
+/** Texts about tasks in batches that are retried, have a job that reports later, or are held. */
+import type { UnderWaySummary } from '../../../src/api/operations/responses.ts';
+import { lowerBound } from '../../lower-bounds.ts';
+import { ago, plural } from '../../terminal.ts';
+
+/** The number of these tasks, for a cell of a table. */
+export const inBatches = (underWay: UnderWaySummary | undefined): string =>
+  underWay ? lowerBound(underWay.tasks, underWay.isAtLeast) : '';
+
+/** What these tasks wait for, how old the oldest is, and why the last attempts failed. */
+export const underWayTexts = (underWay: UnderWaySummary | undefined): readonly string[] => {
+  if (!underWay) return [];
+  const { retried, pending, tasks, attempt, reasons, oldestAt } = underWay;
+  const held = tasks - retried - pending;
+  const attempts = attempt ? ` after up to ${plural(attempt, 'attempt')}` : '';
+  const [main] = reasons;
+  return [
+    ...(retried > 0 ? [`${plural(retried, 'task')} retried${attempts}${main ? ` (${main.reason})` : ''}`] : []),
+    ...(pending > 0 ? [`${plural(pending, 'task')} with a job that reports later`] : []),
+    ...(held > 0 ? [`${plural(held, 'task')} in held batches`] : []),
+    `oldest in a batch ${ago(oldestAt)}`,
+  ];
+};
