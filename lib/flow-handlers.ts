@@ -228,6 +228,7 @@ export const apiHandler = (of: FlowParts): Handler => {
       ['GetItem', 'BatchGetItem', 'BatchWriteItem', 'Query', 'UpdateItem'],
       [INDEXES.batchLockTable],
     )
+    .scans(of.tables.batchLock, INDEXES.batchLockTable)
     .table('batchTable', of.tables.batch, ['GetItem'], indexesOf('batchTable'))
     .table('fanOutTable', of.tables.fanOut, [...ACKS, 'PartiQLInsert', 'BatchWriteItem'], [INDEXES.fanOutTable])
     .table('listTable', of.tables.list, [

@@ -14,7 +14,7 @@ const PRODUCT = ['src/', 'lib', 'lambdas'];
 
 /** The answers of the HTTP API. */
 const ANSWERS = [
-  ...['audit', 'batches', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
+  ...['audit', 'batches', 'doctor', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
     (resource) => `src/api/${resource}/responses`,
   ),
   'src/api/shared/answer-schemas',

@@ -18,7 +18,7 @@ import {
   waitingOf,
 } from '../rows/lock-rows.ts';
 import { NOT_NEWER, readsUpTo, VERSION_AT_FIRST, versionOf } from '../rows/row-version.ts';
-import { conditionally, execute, getAll, insertion, queryIndex } from './dynamodb.ts';
+import { conditionally, execute, getAll, insertion, queryIndex, scanIndex } from './dynamodb.ts';
 import { dropEmptyPages, dynamoDBSlots } from './dynamodb-slots.ts';
 
 /**
@@ -283,6 +283,11 @@ export const dynamoDBLocks = (
       const search =
         prefix === undefined ? {} : { search: { sort: 'Target', prefix: targetPrefix(operation, prefix) } };
       const page = await queryIndex(client, { ...byOperation, keyShape, ...search }, limit, cursor);
+      return { ...page, items: page.items.map(({ Target: target }) => target as Target) };
+    },
+    everyTarget: async (limit, cursor) => {
+      const keyShape = { Target: 'string', Entry: 'string', Operation: 'string' } as const;
+      const page = await scanIndex(client, { table, index: INDEXES.batchLockTable, keyShape }, limit, cursor);
       return { ...page, items: page.items.map(({ Target: target }) => target as Target) };
     },
   };

@@ -13,6 +13,7 @@ import {
   type DynamoDBDocumentClient,
   type NativeAttributeValue,
   QueryCommand,
+  ScanCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import pLimit from 'p-limit';
@@ -256,6 +257,23 @@ export const queryIndex = async (
     ExclusiveStartKey: from,
   });
   const page = await fromCursor(cursor, client.send(query));
+  return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
+};
+
+/** A page of an index in no order. Only for sparse indexes, because it reads every entry. */
+export const scanIndex = async (
+  client: DynamoDBDocumentClient,
+  { table, index, keyShape }: Pick<IndexQuery, 'table' | 'index' | 'keyShape'>,
+  limit: number,
+  cursor: string | undefined,
+): Promise<Page<Item>> => {
+  const scanning = new ScanCommand({
+    TableName: table,
+    IndexName: index,
+    Limit: limit,
+    ExclusiveStartKey: parseCursor(cursor, keyShape, {}),
+  });
+  const page = await fromCursor(cursor, client.send(scanning));
   return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
 };
 

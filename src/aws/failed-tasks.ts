@@ -1,14 +1,12 @@
 /** Failed tasks. A sparse index contains only failed tasks, so other tasks add nothing to the cost of reading it. */
-import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { INDEXES } from '../domain/deployed/environment.ts';
 import { type OperationName, operationOf, type Target, type TaskId } from '../domain/ids.ts';
-import type { Page } from '../domain/page.ts';
 import type { FailedTask, Tasks } from '../ports/tasks.ts';
 import type { Item } from '../rows/item.ts';
 import { readable } from '../rows/row-version.ts';
 import { taskKey, taskOf } from '../rows/task-rows.ts';
-import { fromCursor, parseCursor, printCursor } from './cursor.ts';
-import { getAll, type IndexQuery, queryIndex } from './dynamodb.ts';
+import { getAll, type IndexQuery, queryIndex, scanIndex } from './dynamodb.ts';
 
 export const failedTasks = (
   client: DynamoDBDocumentClient,
@@ -42,21 +40,8 @@ const byTarget = (table: string, target: Target): IndexQuery => ({
   newestFirst: true,
 });
 
-const scan = async (
-  client: DynamoDBDocumentClient,
-  table: string,
-  limit: number,
-  cursor: string | undefined,
-): Promise<Page<Item>> => {
-  const scanning = new ScanCommand({
-    TableName: table,
-    IndexName: INDEXES.taskTable,
-    Limit: limit,
-    ExclusiveStartKey: parseCursor(cursor, KEY_SHAPE, {}),
-  });
-  const page = await fromCursor(cursor, client.send(scanning));
-  return { items: page.Items ?? [], ...printCursor(page.LastEvaluatedKey) };
-};
+const scan = (client: DynamoDBDocumentClient, table: string, limit: number, cursor: string | undefined) =>
+  scanIndex(client, { table, index: INDEXES.taskTable, keyShape: KEY_SHAPE }, limit, cursor);
 
 const operationIn = ({ FailedTarget }: Item): OperationName => operationOf(FailedTarget as Target);
 

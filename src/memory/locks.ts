@@ -232,5 +232,7 @@ export const memoryLocks = (
           prefix === undefined ? all : all.filter((target) => target.startsWith(targetPrefix(operation, prefix)));
         return pageOf(found.sort(), limit, cursor);
       }),
+    everyTarget: (limit, cursor) =>
+      through(gate, 'locks.everyTarget', () => pageOf([...behind(tables.locks, lag()).keys()], limit, cursor)),
   };
 };

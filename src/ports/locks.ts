@@ -147,6 +147,11 @@ export interface Locks extends SlotPages<Target> {
    * after `operation/`) begin with it; no others are read. Eventually consistent.
    */
   targets(operation: OperationName, limit: number, cursor?: string, prefix?: string): Promise<Page<Target>>;
+  /**
+   * Targets of all operations that have a lock row, also of operations that are no longer configured, in no order. Reads
+   * the key of every Target. Eventually consistent.
+   */
+  everyTarget(limit: number, cursor?: string): Promise<Page<Target>>;
 }
 
 /** The progress of the patrol over the lock rows, stored between its invocations. */

@@ -191,4 +191,25 @@ describe('what is under way', () => {
     expect(await ask(`/tasks?batch=${encoded}&status=failed`)).toMatchObject({ errors: [{ path: 'status' }] });
     expect(await ask('/tasks?batch=none')).toMatchObject({ status: 404 });
   });
+
+  it('of operations that are no longer configured is found by the doctor', async () => {
+    await fail(await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1'), 1, 2);
+    expect(await ask('/doctor/removed')).toEqual({ looked: 3, operations: [] });
+    const { operations } = kit.config;
+    const parcels = operations[operationName('parcels')];
+    const config = { ...kit.config, operations: { parcels } } as typeof kit.config;
+    const without = api({ ...kit, config, newId: () => 'new', onError: () => {} });
+    expect(await (await without.request('/v1/doctor/removed')).json()).toEqual({
+      looked: 3,
+      operations: [
+        {
+          operation: 'ship',
+          targets: 3,
+          waiting: 16,
+          oldestAt: expect.any(String),
+          underWay: expect.objectContaining({ tasks: 2, batches: 1 }),
+        },
+      ],
+    });
+  });
 });

@@ -60,6 +60,7 @@ const PROMISED: {
     takeSlot: 'none',
     freeSlot: 'none',
     dropPages: 'none',
+    everyTarget: 'eventual',
   },
   operations: {
     read: 'strong',

@@ -132,6 +132,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
   await batches.get(batch);
   await batches.ofTarget(target, 9);
   await batches.underWay(operationOf(target), 9);
+  await locks.everyTarget(9);
 
   await processed.remember(target, [{ key: '"a"' as InputKey, marks: [] }], NOW, 1_000);
   await processed.known(target, ['"a"' as InputKey], NOW);

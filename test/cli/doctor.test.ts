@@ -158,6 +158,7 @@ describe('groupage doctor', () => {
   it('prints a line for each finding, with a remedy, and exits with status 1', async () => {
     api.answer({
       'GET /doctor/destinations': CALM,
+      'GET /doctor/removed': { operations: [] },
       'GET /dead-letters': letters({ register: 3, rejected: 1 }),
       'GET /operations': NO_NOTICE,
       'GET /dead-letters/rejected/messages': {
@@ -194,6 +195,7 @@ describe('groupage doctor', () => {
     expect(api.asked).toEqual([
       'GET /v1/dead-letters',
       'GET /v1/operations',
+      'GET /v1/doctor/removed',
       'GET /v1/doctor/destinations',
       'GET /v1/dead-letters/rejected/messages?limit=1',
       'HEAD /v1',
@@ -218,6 +220,7 @@ describe('groupage doctor', () => {
           operation('port', { paused: { by: 'person', since: at(-7_200), reason: 'fog' } }),
         ],
       },
+      'GET /doctor/removed': { operations: [{ operation: 'gone', targets: 2, waiting: 7, oldestAt: at(-7_200) }] },
       'GET /doctor/destinations': {
         destinations: [
           { destination: 'ops', phase: 'down', failures: 7, openUntil: at(3_600) },
@@ -236,13 +239,14 @@ describe('groupage doctor', () => {
       [
         '✗ mail: its circuit is open after 5 failed attempts in a row: answered 503. No calls are made, and its tasks wait; nothing is lost → fix the downstream. A batch tries it again by itself in 60 min; at once: groupage resume mail',
         '✗ back: its circuit is half-open after 5 failed attempts in a row: answered 502. Its tasks wait for the next attempt, which closes the circuit or opens it again → if it opens again, fix the downstream',
+        '✗ gone: it is not configured, but has work left: 7 tasks of 2 Targets wait, the oldest for 2 h. These tasks wait; nothing is lost → configure it again: they continue. To drop waiting tasks instead: configure it again, groupage pause gone, groupage cancel ID for each',
         expect.stringMatching(
           /^✗ destination ops: its circuit is open, because 7 calls .* tests it in 60 min, by itself\./,
         ),
         '! port: a user paused it 2 h ago: fog. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume port',
         '! ship/depot=MUC: a user paused it 2 h ago, without a reason. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume --target "ship/depot=MUC"',
         UNSEEN,
-        'checked 1 Target: 3 findings',
+        'checked 1 Target: 4 findings',
         '',
       ],
     ]);
@@ -255,6 +259,7 @@ describe('groupage doctor', () => {
   it('names downstreams that answer without results, which is no finding', async () => {
     api.answer({
       'GET /doctor/destinations': CALM,
+      'GET /doctor/removed': { operations: [] },
       'GET /dead-letters': letters({}),
       'GET /operations': { operations: [operation('ship'), operation('embed', { answersWithoutResults: true })] },
       'GET /doctor/targets': { targets: [], findings: [] },
@@ -279,6 +284,7 @@ describe('groupage doctor', () => {
     const page = { targets: Array.from({ length: 100 }, (_, n) => `t${n}`), findings: [], cursor: 'more' };
     api.answer({
       'GET /doctor/destinations': CALM,
+      'GET /doctor/removed': { operations: [] },
       'GET /dead-letters': letters({}),
       'GET /operations': NO_NOTICE,
       'GET /doctor/targets': page,
@@ -300,6 +306,7 @@ describe('groupage doctor', () => {
         method === 'POST' ? { repaired: remedy !== undefined, ...(remedy ? { remedy } : {}) } : {};
       api.answer({
         'GET /doctor/destinations': CALM,
+        'GET /doctor/removed': { operations: [] },
         'GET /dead-letters': letters({}),
         'GET /operations': NO_NOTICE,
         [`${method} /doctor/targets`]: [
@@ -331,6 +338,7 @@ describe('groupage doctor', () => {
       expect(api.asked).toEqual([
         'GET /v1/dead-letters',
         'GET /v1/operations',
+        'GET /v1/doctor/removed',
         'GET /v1/doctor/destinations',
         'HEAD /v1',
         `${method} /v1/doctor/targets?`,
@@ -346,6 +354,7 @@ describe('groupage doctor', () => {
     const refused = { repaired: false, reason: 'operation "gone" is not\u001b configured' };
     api.answer({
       'GET /doctor/destinations': CALM,
+      'GET /doctor/removed': { operations: [] },
       'GET /dead-letters': letters({}),
       'GET /operations': NO_NOTICE,
       'POST /doctor/targets': [
@@ -381,6 +390,7 @@ describe('groupage doctor', () => {
     ]);
     api.answer({
       'GET /doctor/destinations': CALM,
+      'GET /doctor/removed': { operations: [] },
       'GET /dead-letters': letters({}),
       'GET /operations': NO_NOTICE,
       'GET /doctor/targets': { targets: ['a'], findings: [], skipped: [{ id: 'a', reason: 'throttled' }] },
@@ -399,6 +409,7 @@ describe('groupage doctor', () => {
   it('stops if the API refuses a request with 403', async () => {
     api.answer({
       'GET /doctor/destinations': CALM,
+      'GET /doctor/removed': { operations: [] },
       'GET /dead-letters': letters({}),
       'GET /operations': NO_NOTICE,
       'GET /doctor/targets': { targets: ['a', 'b'], findings: [] },

@@ -110,6 +110,7 @@ export const queuesAndDoctor = async () => {
   kit.letters.batch = [deadLetter('{}', 1), deadLetter('{"b":"x"}', 2)];
   await ask('GET /queues');
   await ask('GET /doctor/destinations');
+  await ask('GET /doctor/removed');
   await ask('GET /dead-letters');
   await ask('POST /dead-letters/batch/redrive', { dryRun: true });
   await ask('POST /dead-letters/batch/redrive', '');

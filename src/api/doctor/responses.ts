@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Finding as StoredFinding } from '../../domain/batches/findings.ts';
 import type { Phase } from '../../domain/callbacks/share.ts';
 import type { Remedy } from '../../steps/repair/repair.ts';
-import { PAUSE } from '../operations/responses.ts';
+import { PAUSE, UNDER_WAY } from '../operations/responses.ts';
 import {
   CURSOR,
   describeCalls,
@@ -84,6 +84,25 @@ export const DESTINATIONS_EXAMINED = z
   .object({ destinations: list(DESTINATION, 'The configured destinations.') })
   .check(z.meta({ id: 'DestinationsExamined' }));
 
+const REMOVED = z
+  .object({
+    operation: text('The name of the operation, which is not configured.'),
+    targets: whole('Number of its Targets with waiting tasks.'),
+    waiting: whole('Number of their waiting tasks, for each Target counted up to 1,000.'),
+    oldestAt: z.optional(moment('When the oldest of these waiting tasks was registered.')),
+    underWay: z.optional(UNDER_WAY),
+  })
+  .check(z.meta({ id: 'RemovedOperation', description: 'An operation that is not configured and has work left.' }));
+export const REMOVED_EXAMINED = z
+  .object({
+    looked: whole('Number of Targets whose names were read. `cursor` leads to the next ones.'),
+    operations: list(REMOVED, 'The operations with work left among these Targets.'),
+    cursor: CURSOR,
+  })
+  .check(z.meta({ id: 'RemovedExamined' }));
+
+export type RemovedOperation = z.infer<typeof REMOVED>;
+export type RemovedExamined = z.infer<typeof REMOVED_EXAMINED>;
 export type PausedTarget = z.infer<typeof PAUSED_TARGET>;
 export type DestinationState = z.infer<typeof DESTINATION>;
 export type Finding = z.infer<typeof FINDING>;
@@ -97,6 +116,12 @@ export const DOCTOR_DESCRIBED = describeCalls(DOCTOR_CALLS, {
     summary: 'Shows the circuits of the destinations',
     description: 'Only HTTP destinations have a circuit; the others are always `calm`. Costs half a read unit.',
     answers: { 200: { description: 'The state of each destination.', schema: DESTINATIONS_EXAMINED } },
+  },
+  examineRemoved: {
+    summary: 'Finds operations that are no longer configured, but have work left',
+    description:
+      'Reads the names of 1,000 Targets (about 13 read units), and the state of at most 200 Targets whose operation is not configured.',
+    answers: { 200: { description: 'The operations with work left.', schema: REMOVED_EXAMINED } },
   },
   examineTargets: { summary: 'Checks a page of Targets', answers: foundIn(TARGETS_EXAMINED) },
   repairTargets: { summary: 'Checks and repairs a page of Targets', answers: foundIn(TARGETS_EXAMINED) },

@@ -7,6 +7,7 @@ import { pauseView } from '../operations/views.ts';
 import { type ApiRequest, serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { targetPage } from '../targets/pages.ts';
+import { removedOperations } from './removed.ts';
 import { DOCTOR_CALLS } from './requests.ts';
 import type { PausedTarget } from './responses.ts';
 import { destinationView, findingView, skippedView, treatedView } from './views.ts';
@@ -36,6 +37,7 @@ export const doctorRoutes = (deps: ApiDeps): Hono => {
   };
   return serve(deps, DOCTOR_CALLS, {
     examineDestinations: destinations,
+    examineRemoved: async ({ context, query }) => context.json(await removedOperations(deps, query().cursor)),
     examineTargets: targets,
     repairTargets: targets,
     examineBatches: batches,

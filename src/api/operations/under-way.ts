@@ -16,8 +16,9 @@ export interface Read {
 
 /** The batches of an operation that are under way, the one with the oldest task first. */
 export const readUnderWay = async ({ batches }: Pick<ApiDeps, 'batches'>, operation: OperationName): Promise<Read> => {
-  const { items, cursor } = await batches.underWay(operation, BATCHES_READ);
-  return { entries: items, hasMore: cursor !== undefined };
+  // One more than is shown: DynamoDB also returns a cursor if the last entry is the last one of all.
+  const { items } = await batches.underWay(operation, BATCHES_READ + 1);
+  return { entries: items.slice(0, BATCHES_READ), hasMore: items.length > BATCHES_READ };
 };
 
 /** Undefined if no batch is under way. */

@@ -89,6 +89,7 @@ export type AuditShape = z.infer<typeof AUDIT_ENTRY>;
 
 /** One page of the doctor's check. */
 export const TARGETS_EXAMINED = told(doctor.TARGETS_EXAMINED, 'targets', 'findings');
+export const REMOVED_EXAMINED = told(doctor.REMOVED_EXAMINED, 'operations');
 export const DESTINATIONS_EXAMINED = told(doctor.DESTINATIONS_EXAMINED, 'destinations');
 export const BATCHES_EXAMINED = told(doctor.BATCHES_EXAMINED, 'batches', 'findings');
 

@@ -2,11 +2,11 @@
  * What the doctor says about stopped work: circuits of operations and destinations, pauses, and refused messages. Each
  * text says what happened, what it means for the tasks, and what to do.
  */
-import type { PausedTarget as PausedTargetShape } from '../../../../src/api/doctor/responses.ts';
+import type { PausedTarget as PausedTargetShape, RemovedOperation } from '../../../../src/api/doctor/responses.ts';
 import type { Pause } from '../../../../src/api/operations/responses.ts';
 import { WITHOUT_RESULTS } from '../../../../src/domain/operations/notices.ts';
-import { ago, ahead } from '../../../terminal.ts';
-import { DESTINATIONS_EXAMINED, LETTER_MESSAGES, type OperationShape } from '../../shared/answers.ts';
+import { ago, ahead, plural } from '../../../terminal.ts';
+import { DESTINATIONS_EXAMINED, LETTER_MESSAGES, type OperationShape, REMOVED_EXAMINED } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
 import { operationsOf } from '../operations.ts';
 import type { SettingsLook } from './settings.ts';
@@ -21,14 +21,15 @@ export interface Stops {
 }
 
 export const stopsOf = async (api: ApiClient): Promise<Stops> => {
-  const [operations, destinations] = [
+  const [operations, removed, destinations] = [
     await read('operations', ofOperations(api)),
+    await read('removed operations', ofRemoved(api)),
     await read('destinations', ofDestinations(api)),
   ];
   return {
-    findings: [...operations.findings, ...destinations.findings],
+    findings: [...operations.findings, ...removed.findings, ...destinations.findings],
     notices: [...operations.notices, ...destinations.notices],
-    unseen: [...operations.unseen, ...destinations.unseen],
+    unseen: [...operations.unseen, ...removed.unseen, ...destinations.unseen],
   };
 };
 
@@ -87,6 +88,38 @@ export const pausedTarget = ({ target, paused }: PausedTarget): string =>
 
 const pausedByUser = ({ since, reason }: Pause): string =>
   `a user paused it ${ago(since)} ago${reason === undefined ? ', without a reason' : `: ${reason}`}. Its tasks wait; nothing is lost. Who: groupage audit`;
+
+/** Operations that are no longer configured and have work left. */
+const ofRemoved = async (api: ApiClient): Promise<Found> => {
+  const findings: string[] = [];
+  let cursor: string | undefined;
+  try {
+    do {
+      const path = `/doctor/removed${cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`}`;
+      const { value } = await api.get(path, REMOVED_EXAMINED);
+      findings.push(...value.operations.map(removedText));
+      cursor = value.cursor;
+    } while (cursor !== undefined);
+  } catch (cause) {
+    // The API of an earlier release does not know this call.
+    if (!(cause instanceof ApiFailure && cause.status === 404)) throw cause;
+  }
+  return { findings, notices: [] };
+};
+
+const removedText = ({ operation, targets, waiting, oldestAt, underWay }: RemovedOperation): string => {
+  const work = [
+    ...(waiting > 0
+      ? [
+          `${plural(waiting, 'task')} of ${plural(targets, 'Target')} wait${oldestAt ? `, the oldest for ${ago(oldestAt)}` : ''}`,
+        ]
+      : []),
+    ...(underWay
+      ? [`${plural(underWay.tasks, 'task')} in ${plural(underWay.batches, 'batch', 'batches')} have no result`]
+      : []),
+  ].join('; ');
+  return `${operation}: it is not configured, but has work left: ${work}. These tasks wait; nothing is lost → configure it again: they continue. To drop waiting tasks instead: configure it again, groupage pause ${operation}, groupage cancel ID for each`;
+};
 
 /** Only destinations whose circuit is open are findings. */
 const ofDestinations = async (api: ApiClient): Promise<Found> => {

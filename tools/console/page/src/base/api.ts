@@ -70,6 +70,7 @@ export const PATHS = {
   operations: '/v1/operations',
   operation: (name: string) => `/v1/operations/${id(name)}`,
   queues: '/v1/queues',
+  removed: '/v1/doctor/removed',
   letters: (queue: string) => `/v1/dead-letters/${id(queue)}/messages?limit=50`,
   targets: (of: {
     readonly operation?: string;

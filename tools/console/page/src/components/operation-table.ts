@@ -21,7 +21,12 @@ const COLUMNS: readonly Column<OperationRow>[] = [
   {
     name: 'Waiting',
     number: true,
-    cell: ({ waiting }) => (waiting === undefined ? '–' : count(waiting.tasks, waiting.isAtLeast)),
+    cell: ({ operation, waiting }) =>
+      waiting === undefined
+        ? '–'
+        : waiting.tasks === 0 && !waiting.isAtLeast
+          ? '0'
+          : link({ view: 'targets', operation, sort: 'waiting' }, count(waiting.tasks, waiting.isAtLeast)),
   },
   { name: 'In batches', number: true, cell: ({ underWay }) => inBatches(underWay) },
   { name: 'Registered / min', number: true, cell: ({ rates }) => (rates ? rate(rates.registered) : '–') },

@@ -109,7 +109,7 @@ const waiting = ({ targets, hasMore }: FlowInput): Station => {
     unit: 'tasks',
     detail: targets ? inTargets(busy, hasMore) : '',
     tone: sum ? 'busy' : 'idle',
-    route: TARGETS,
+    route: { view: 'targets', sort: 'waiting' },
   };
 };
 

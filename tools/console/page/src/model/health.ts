@@ -3,6 +3,7 @@
  * sentence and a link to details. Pure.
  */
 
+import type { RemovedOperation } from '../../../../../src/api/doctor/responses.ts';
 import type { Operation } from '../../../../../src/api/operations/responses.ts';
 import type { Queues } from '../../../../../src/api/queues/responses.ts';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
@@ -30,6 +31,8 @@ export interface HealthInput {
   readonly operations: readonly Operation[];
   readonly queues: Queues | undefined;
   readonly targets: readonly Target[];
+  /** Operations that are no longer configured and have work left. */
+  readonly removed?: readonly RemovedOperation[];
   readonly metrics: MetricsView | undefined;
   readonly now: number;
 }
@@ -61,6 +64,7 @@ const WRONG: readonly MetricName[] = [
 export const healthOf = (input: HealthInput): Health => {
   const troubles = [
     ...input.operations.flatMap((operation) => ofOperation(operation, input)),
+    ...ofRemoved(input),
     ...ofQueues(input),
     ...ofMetrics(input),
     ...ofTargets(input),
@@ -163,6 +167,15 @@ const tryingAgain = (until: number, now: number): string =>
   until > now
     ? `A batch tries the downstream again in ${age(until - now)}, by itself.`
     : 'The next batch tries the downstream again.';
+
+const ofRemoved = ({ removed = [] }: HealthInput): Trouble[] =>
+  removed.map(({ operation, targets, waiting, underWay }) => ({
+    tone: 'warn',
+    word: 'not configured',
+    text: `${operation} is not configured any more, but ${plural(waiting + (underWay?.tasks ?? 0), 'task')} of it in ${plural(targets + (underWay?.batches ?? 0), 'Target or batch', 'Targets and batches')} are left. They wait; nothing is lost.`,
+    next: 'Configure the operation again, and they continue.',
+    route: { view: 'operations' },
+  }));
 
 const ofQueues = ({ queues }: HealthInput): Trouble[] => {
   const route: Route = { view: 'failures' };

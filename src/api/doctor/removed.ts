@@ -1,0 +1,53 @@
+/** Operations that were removed from the configuration while tasks of them wait or are in batches. */
+import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
+import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
+import { readUnderWay, underWayView } from '../operations/under-way.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { iso } from '../shared/iso.ts';
+import type { RemovedExamined, RemovedOperation } from './responses.ts';
+
+/** How many names of Targets one request reads, and the state of how many of these Targets. */
+const [NAMES, STATES] = [1_000, 200];
+
+export const removedOperations = async (deps: ApiDeps, cursor: string | undefined): Promise<RemovedExamined> => {
+  const { items, ...next } = await deps.locks.everyTarget(NAMES, cursor);
+  const configured = new Set<string>(Object.keys(deps.config.operations));
+  const removed = new Map<OperationName, Target[]>();
+  for (const target of items) {
+    const operation = operationOf(target);
+    if (!configured.has(operation)) removed.set(operation, [...(removed.get(operation) ?? []), target]);
+  }
+  let left = STATES;
+  const operations: RemovedOperation[] = [];
+  for (const [operation, targets] of removed) {
+    const found = await workOf(deps, operation, targets.slice(0, left));
+    left = Math.max(0, left - targets.length);
+    if (found.targets > 0 || found.underWay) operations.push(found);
+  }
+  return { looked: items.length, operations, ...next };
+};
+
+const workOf = async (
+  deps: ApiDeps,
+  operation: OperationName,
+  targets: readonly Target[],
+): Promise<RemovedOperation> => {
+  const { locks, waiting } = deps;
+  const [underWay, waits] = await Promise.all([
+    readUnderWay(deps, operation).then(underWayView),
+    Promise.all(
+      targets.map(async (target): Promise<readonly { readonly at: Millis; readonly tasks: number }[]> => {
+        const { first } = await locks.readEventually(target);
+        return first ? [{ at: first.at, tasks: await waiting.count(target, COUNT_LIMIT) }] : [];
+      }),
+    ),
+  ]);
+  const found = waits.flat();
+  return {
+    operation,
+    targets: found.length,
+    waiting: found.reduce((sum, { tasks }) => sum + tasks, 0),
+    ...(found.length > 0 ? { oldestAt: iso(Math.min(...found.map(({ at }) => at))) } : {}),
+    ...(underWay ? { underWay } : {}),
+  };
+};
