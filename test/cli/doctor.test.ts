@@ -218,6 +218,17 @@ describe('groupage doctor', () => {
           operation('mail', { circuit: 'open', failures: 5, paused: open }),
           operation('back', { circuit: 'half-open', failures: 5, lastFailure: 'answered 502' }),
           operation('port', { paused: { by: 'person', since: at(-7_200), reason: 'fog' } }),
+          operation('busy', {
+            underWay: {
+              batches: 2,
+              tasks: 9,
+              retried: 9,
+              pending: 0,
+              attempt: 7,
+              oldestAt: at(-7_200),
+              reasons: [{ reason: 'answered 429', tasks: 9 }],
+            },
+          }),
         ],
       },
       'GET /doctor/removed': { operations: [{ operation: 'gone', targets: 2, waiting: 7, oldestAt: at(-7_200) }] },
@@ -244,6 +255,7 @@ describe('groupage doctor', () => {
           /^✗ destination ops: its circuit is open, because 7 calls .* tests it in 60 min, by itself\./,
         ),
         '! port: a user paused it 2 h ago: fog. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume port',
+        '! busy: 9 tasks retried after up to 7 attempts (answered 429); oldest in a batch 2 h. Groupage calls again by itself → if it lasts, fix the downstream. Which: groupage batches --under-way --operation busy',
         '! ship/depot=MUC: a user paused it 2 h ago, without a reason. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume --target "ship/depot=MUC"',
         UNSEEN,
         'checked 1 Target: 4 findings',
@@ -252,7 +264,7 @@ describe('groupage doctor', () => {
     ]);
     expect(JSON.parse((await run('--json')).out)).toMatchObject({
       ok: false,
-      stops: [{}, {}, {}].map(() => expect.any(String)),
+      stops: [{}, {}, {}, {}].map(() => expect.any(String)),
     });
   });
 

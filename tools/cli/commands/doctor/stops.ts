@@ -8,6 +8,7 @@ import { WITHOUT_RESULTS } from '../../../../src/domain/operations/notices.ts';
 import { ago, ahead, plural } from '../../../terminal.ts';
 import { DESTINATIONS_EXAMINED, LETTER_MESSAGES, type OperationShape, REMOVED_EXAMINED } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
+import { underWayTexts } from '../../shared/under-way.ts';
 import { operationsOf } from '../operations.ts';
 import type { SettingsLook } from './settings.ts';
 
@@ -51,6 +52,7 @@ const ofOperations = async (api: ApiClient): Promise<Found> => {
     findings: operations.flatMap(circuitText),
     notices: [
       ...operations.flatMap(pauseNotice),
+      ...operations.flatMap(retriedNotice),
       ...operations
         .filter(({ answersWithoutResults }) => answersWithoutResults)
         .map(({ operation }) => `${operation}: ${WITHOUT_RESULTS}`),
@@ -77,6 +79,14 @@ const trialAt = (paused: Pause | undefined): string => {
   const left = paused?.until === undefined ? undefined : ahead(paused.until);
   return left === undefined ? 'when the next one is due' : `in ${left}`;
 };
+
+/** Tasks that are called again after failed attempts. This may be a throttled downstream at work, so it is a notice. */
+const retriedNotice = ({ operation, underWay }: OperationShape): readonly string[] =>
+  underWay && underWay.retried > 0
+    ? [
+        `${operation}: ${underWayTexts(underWay).join('; ')}. Groupage calls again by itself → if it lasts, fix the downstream. Which: groupage batches --under-way --operation ${operation}`,
+      ]
+    : [];
 
 const pauseNotice = ({ operation, paused }: OperationShape): readonly string[] =>
   paused === undefined || paused.by === 'circuit'
