@@ -80,9 +80,12 @@ const trialAt = (paused: Pause | undefined): string => {
   return left === undefined ? 'when the next one is due' : `in ${left}`;
 };
 
-/** Tasks that are called again after failed attempts. This may be a throttled downstream at work, so it is a notice. */
-const retriedNotice = ({ operation, underWay }: OperationShape): readonly string[] =>
-  underWay && underWay.retried > 0
+/** Age in seconds from which a task is late, if the API of an early release does not send it. */
+const LATE = 300;
+
+/** Tasks that are called again and again, and are late. A throttled downstream may be at work, so it is a notice. */
+const retriedNotice = ({ operation, underWay, lateAfterSeconds = LATE }: OperationShape): readonly string[] =>
+  underWay && underWay.retried > 0 && Date.now() - Date.parse(underWay.oldestAt) > lateAfterSeconds * 1_000
     ? [
         `${operation}: ${underWayTexts(underWay).join('; ')}. Groupage calls again by itself → if it lasts, fix the downstream. Which: groupage batches --under-way --operation ${operation}`,
       ]
