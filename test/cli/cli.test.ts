@@ -189,7 +189,7 @@ describe('the command line', () => {
 
   it('lists Targets, batches and tasks', async () => {
     const targets = await run(['targets']);
-    expect(targets.out).toMatch(/TARGET\s+WAITING\s+OLDEST\s+LEADER/);
+    expect(targets.out).toMatch(/TARGET\s+WAITING\s+OLDEST\s+IN BATCHES\s+LEADER/);
     expect(targets.out).toContain('ship/depot=CLI');
     const searched = await run(['targets', '--operation', 'ship', '--prefix', 'depot=CL', '--json']);
     expect(JSON.parse(searched.out)).toMatchObject({ targets: [{ target: 'ship/depot=CLI' }] });

@@ -48,7 +48,7 @@ describe('completion in bash', () => {
     [['redrive', '--dry'], ['--dry-run']],
     [
       ['tasks', '--status', ''],
-      ['created', 'failed'],
+      ['created', 'batched', 'in-progress', 'failed'],
     ],
     [['tasks', '--status', 'failed', '--tar'], ['--target']],
     [['redrive', '--dead-letters', 'give'], ['given-up']],
