@@ -47,7 +47,7 @@ export abstract class InstanceMetrics extends Construct {
    */
   metric<Name extends MetricName>(name: Name, props: DimensionsOf<Name> & MetricOptions): Metric {
     const { of, options } = dimensionsIn(name, props);
-    // Only refused messages may name no configured operation.
+    // Only rejected messages may name no configured operation.
     for (const [dimension, value] of Object.entries(of))
       if (name !== 'TasksRejected' || value !== NO_OPERATION) this.#check(dimension as DimensionName, value as string);
     return measuredIn(this.flow)(name, of, options);

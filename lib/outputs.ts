@@ -23,7 +23,7 @@ export class FlowOutputs extends Construct {
     const output = (name: string, value: string, description: string): void =>
       new CfnOutput(this, name, { value, description }).overrideLogicalId(`${prefix}${name}`);
     output(REGISTER_QUEUE_URL, flow.registerQueue.queue.queueUrl, 'Send register messages here');
-    output(REJECTED_QUEUE_URL, flow.rejectedQueue.queue.queueUrl, 'Refused messages, with reasons');
+    output(REJECTED_QUEUE_URL, flow.rejectedQueue.queue.queueUrl, 'Rejected messages, with reasons');
     output(API_URL, flow.api.url, 'The HTTP API (AWS_IAM)');
     // An instance that has the name of its stack needs no output for its name.
     if (flow.service !== stack.stackName) output(SERVICE, flow.service, 'Name of this instance in metrics and events');

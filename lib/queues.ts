@@ -1,5 +1,5 @@
 /**
- * The queues: the working queues, each with a dead-letter queue, and the queues for refused messages and given-up
+ * The queues: the working queues, each with a dead-letter queue, and the queues for rejected messages and given-up
  * events.
  */
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
@@ -94,7 +94,7 @@ const finalQueue = (scope: Construct, props: DataProps, name: string, why: strin
 };
 
 /**
- * The queue of refused messages with their reasons, until a user sends them again or deletes them. Kept together with
+ * The queue of rejected messages with their reasons, until a user sends them again or deletes them. Kept together with
  * the tables.
  */
 export class RejectedQueue extends Construct {
@@ -107,7 +107,7 @@ export class RejectedQueue extends Construct {
       this,
       props,
       'rejected',
-      'Its messages were refused with reasons, and no function reads them. A message that cannot be sent again when a user asks for it stays in the queue.',
+      'Its messages were rejected with reasons, and no function reads them. A message that cannot be sent again when a user asks for it stays in the queue.',
     );
   }
 }

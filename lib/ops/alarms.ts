@@ -99,7 +99,7 @@ export const watchesOf = (
     id: 'Rejected',
     metric: visibleIn(named(resources.final, 'rejected')),
     threshold: 1,
-    says: 'Messages were refused and are in the rejected queue',
+    says: 'Messages were rejected and are in the rejected queue',
     todo: 'they have had no effect. Read the reasons, then send them again (groupage redrive --dead-letters rejected) or delete them',
     section: 'the-rejected-queue',
   },

@@ -22,7 +22,7 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
   const destinations = Object.keys(config.destinations);
   return [
     graph(
-      'Dead letters, refused messages and given-up events',
+      'Dead letters, rejected messages and given-up events',
       ofQueues({ ...deadLetters, ...final }, 'ApproximateNumberOfMessagesVisible'),
     ),
     graph('Messages that were sent again, and unreadable dead letters', [
@@ -31,7 +31,7 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
         measured('DeadLettersUnreadable', { queue }, { label: `${queue} unreadable` }),
       ),
     ]),
-    graph('Refused messages, and broken rules for producers', [
+    graph('Rejected messages, and broken rules for producers', [
       ...byOperation(watched, ['TasksRejected']),
       measured('TasksRejected', { operation: NO_OPERATION }, { label: 'without a configured operation' }),
       measured('RulesBroken', {}),

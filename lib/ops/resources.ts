@@ -22,7 +22,7 @@ export interface Resources {
   /** The queues that functions read. */
   readonly queues: ByName;
   readonly deadLetters: ByName;
-  /** The queues of refused messages and of given-up events, which only a user empties. */
+  /** The queues of rejected messages and of given-up events, which only a user empties. */
   readonly final: ByName;
   readonly functions: ByName;
   readonly stores: readonly Store[];

@@ -78,7 +78,7 @@ const byDottedPath = (found: ReadonlyMap<string, Place>): Places => {
 
 class Scanner {
   readonly #text: string;
-  /** The places by path, with a separator that hardly a key contains. */
+  /** The places by path, with a separator that keys hardly ever contain. */
   readonly #found = new Map<string, Place>();
   #at: number;
 

@@ -1,4 +1,4 @@
-/** The queues between the functions, and their dead letters and refused messages. */
+/** The queues between the functions, and their dead letters and rejected messages. */
 import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../domain/batches/messages.ts';
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
@@ -37,10 +37,10 @@ export type WorkingQueue = 'register' | 'elect' | 'group' | 'batch';
 /** All queues with a dead-letter queue. `callback`, for events, exists only if destinations are configured. */
 export type SourceQueue = WorkingQueue | 'callback';
 
-/** Queues whose messages stay until a user sends them again or deletes them: refused messages, and given-up events. */
+/** Queues whose messages stay until a user sends them again or deletes them: rejected messages, and given-up events. */
 export type FinalQueue = 'rejected' | 'given-up';
 
-/** Queues without a function: dead letters of a queue, refused messages, and given-up events. */
+/** Queues without a function: dead letters of a queue, rejected messages, and given-up events. */
 export type DeadLetterQueue = SourceQueue | FinalQueue;
 
 /** Approximate numbers of messages in a queue that a function processes. */

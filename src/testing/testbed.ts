@@ -21,7 +21,7 @@ import type { CloudEvent } from './options.ts';
 import type { BatchView, TaskView } from './views.ts';
 import type { InputResult, ItemResult } from './wire.ts';
 
-/** A refused message, in the form in which the rejected queue contains it. */
+/** A rejected message, in the form in which the rejected queue contains it. */
 export interface RejectedMessage {
   readonly messageId: string;
   readonly body: string;

@@ -68,7 +68,7 @@ describe('rejected messages', () => {
             sentAt: new Date(at - 5_000).toISOString(),
             since: new Date(at).toISOString(),
             body,
-            wouldStay: expect.stringMatching(/^it would be refused again: operation is unknown: "gone"/),
+            wouldStay: expect.stringMatching(/^it would be rejected again: operation is unknown: "gone"/),
           },
           expect.not.objectContaining({ wouldStay: expect.anything() }),
         ],
@@ -100,7 +100,7 @@ describe('rejected messages', () => {
     const { status, body } = await ask<Handled>('/rejected/redrive', request);
     expect([status, body]).toEqual([202, { ...dry.body, dryRun: undefined, left: 2 }]);
     expect(body.skipped).toEqual([
-      { id: 'letter-2', reason: expect.stringMatching(/^it would be refused again: .*JSON/) },
+      { id: 'letter-2', reason: expect.stringMatching(/^it would be rejected again: .*JSON/) },
       { id: 'letter-9', reason: expect.stringMatching(/^no visible message has this id: .* Try again in 30 seconds$/) },
     ]);
     expect(kit.sent.revived.map(({ deadLetter: { body: sent } }) => sent)).toEqual([valid(1)]);

@@ -11,7 +11,7 @@ const ask = async (kit: ReturnType<typeof stepKit>) => {
   return (await response.json()) as { queues: { queue: string }[]; rejected: number };
 };
 
-it('the API returns the counts of each queue, and of refused messages', async () => {
+it('the API returns the counts of each queue, and of rejected messages', async () => {
   const kit = stepKit(memoryStores());
   kit.backlog.group = { waiting: 1, inFlight: 2, delayed: 3 };
   kit.letters.batch = [deadLetter('{}', 1), deadLetter('{}', 2)];

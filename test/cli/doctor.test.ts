@@ -181,7 +181,7 @@ describe('groupage doctor', () => {
       [
         expect.stringMatching(/^✗ 3 dead letters of the register queue → .* groupage redrive --dead-letters register$/),
         expect.stringMatching(
-          /^✗ 1 message was refused, so its task is not registered \(operation is\ufffd unknown\) → .* groupage rejected\. Then: groupage rejected redrive --all, or discard$/,
+          /^✗ 1 message was rejected, so its task is not registered \(operation is\ufffd unknown\) → .* groupage rejected\. Then: groupage rejected redrive --all, or discard$/,
         ),
         '✗ ship/depot=A: tasks wait, but the Target has no leader (for 2 h) → groupage doctor --deep --repair',
         "✗ ship/depot=B: the leader's lease has expired, and tasks wait (for 2 h) → groupage doctor --deep --repair",

@@ -186,7 +186,7 @@ describe('groupage redrive', () => {
     const { code, out, err } = await run('--dead-letters', 'rejected');
     expect([code, out, api.asked.length]).toEqual([
       1,
-      'rejected: 17 refused messages sent again, about 3 left in the queue\n',
+      'rejected: 17 rejected messages sent again, about 3 left in the queue\n',
       3,
     ]);
     expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['rejected a', 'rejected b', 'rejected c', '']);
@@ -239,10 +239,10 @@ describe('groupage redrive', () => {
     expect(await run('--dead-letters', 'all')).toEqual({
       code: 0,
       out: 'elect: no dead letters\n',
-      err: '1 given-up event left out. See them: groupage rejected --given-up. Send them again: groupage rejected redrive --all --given-up\n2 refused messages left out. Read the reasons: groupage rejected. Send them again: groupage rejected redrive --all\n',
+      err: '1 given-up event left out. See them: groupage rejected --given-up. Send them again: groupage rejected redrive --all --given-up\n2 rejected messages left out. Read the reasons: groupage rejected. Send them again: groupage rejected redrive --all\n',
     });
     expect((await run('--help')).out.replaceAll(/\s+/g, ' ')).toContain(
-      '`--dead-letters all` sends neither refused messages nor given-up events',
+      '`--dead-letters all` sends neither rejected messages nor given-up events',
     );
   });
 
@@ -250,7 +250,7 @@ describe('groupage redrive', () => {
     api.answer({ [REJECTED]: { dryRun: true, redriven: 4, skipped: [], left: 4 } });
     expect(await run('--dead-letters', 'rejected', '--dry-run')).toEqual({
       code: 0,
-      out: 'rejected: 4 refused messages would be sent again if accepted now\n',
+      out: 'rejected: 4 rejected messages would be sent again if accepted now\n',
       err: '',
     });
     expect(api.asked).toEqual(['POST /v1/dead-letters/rejected/redrive {"dryRun":true}']);

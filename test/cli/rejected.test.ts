@@ -38,8 +38,8 @@ describe('groupage rejected on a local stack', () => {
     });
   };
 
-  it('lists, discards and redrives refused messages', async () => {
-    expect(await run()).toEqual({ code: 0, out: 'no refused messages\n', err: '' });
+  it('lists, discards and redrives rejected messages', async () => {
+    expect(await run()).toEqual({ code: 0, out: 'no rejected messages\n', err: '' });
     const gone = JSON.stringify({ operation: 'gone', id: 'cli-1', payload: { text: 'x'.repeat(400) } });
     const messages = await sendAll(gone, '{"not":"json');
     const [first, second] = messages;
@@ -48,27 +48,27 @@ describe('groupage rejected on a local stack', () => {
     expect(out).toMatch(/^operation is unknown: "gone".*\n {2}id +\S+\n {2}since /m);
     expect(out).toMatch(/ {2}operation +gone\n {2}task +cli-1\n/);
     expect(out).toMatch(/ {2}body +\{"operation":"gone".*… \(more with --json\)\n/);
-    expect(out).toContain('would stay: it would be refused again, for the same reasons');
+    expect(out).toContain('would stay: it would be rejected again, for the same reasons');
     expect(out).toMatch(/groupage rejected discard \S+\n$/);
     expect(await run('redrive', first?.id ?? '')).toEqual({
       code: 1,
-      out: '0 refused messages sent again, about 2 left in the queue\n',
-      err: expect.stringMatching(/^\S+: it would be refused again: /),
+      out: '0 rejected messages sent again, about 2 left in the queue\n',
+      err: expect.stringMatching(/^\S+: it would be rejected again: /),
     });
     expect(await run('discard', second?.id ?? '', '--dry-run')).toMatchObject({
       code: 0,
-      out: '1 refused message would be deleted\n',
+      out: '1 rejected message would be deleted\n',
     });
     expect(await run('discard', second?.id ?? '', '--reason', 'typing error')).toMatchObject({
       code: 0,
-      out: '1 refused message deleted, about 1 left in the queue\n',
+      out: '1 rejected message deleted, about 1 left in the queue\n',
     });
     expect(await run('discard', second?.id ?? '')).toMatchObject({
       code: 1,
       err: expect.stringMatching(/no visible message has this id: .* Try again in 30 seconds\n$/),
     });
-    expect(await run('discard', '--all')).toEqual({ code: 0, out: '1 refused message deleted\n', err: '' });
-    expect((await run('discard', '--all')).out).toBe('no refused messages\n');
+    expect(await run('discard', '--all')).toEqual({ code: 0, out: '1 rejected message deleted\n', err: '' });
+    expect((await run('discard', '--all')).out).toBe('no rejected messages\n');
     expect((await groupage(folder, ['audit'])).out).toMatch(/discard +queue rejected, messages \S+ .*typing error/);
   });
 });

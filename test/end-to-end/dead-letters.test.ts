@@ -95,7 +95,7 @@ describe('dead letters', () => {
   });
 });
 
-describe('refused messages', () => {
+describe('rejected messages', () => {
   const problems = [{ path: 'operation', reason: 'is unknown: "ship"; configured are others' }];
   const refused = (body: string, messageId: string) => printRejection({ messageId, body, problems, at: NOW });
 
@@ -111,14 +111,14 @@ describe('refused messages', () => {
     const { skipped } = await redrive('rejected', {});
     await flow.ended(['forgiven-1', 'forgiven-2']);
     const reasons = skipped.map(({ reason }) => reason);
-    expect(reasons).toContainEqual(expect.stringMatching(/^it would be refused again: operation is unknown: "none"/));
+    expect(reasons).toContainEqual(expect.stringMatching(/^it would be rejected again: operation is unknown: "none"/));
     expect(reasons).toContainEqual(expect.stringMatching(/^its body was too large/));
     expect(await counted('rejected')).toBeGreaterThanOrEqual(before + 2);
   });
 });
 
-describe('a refused message whose id is taken', () => {
-  it('is sent again once by a request, and is refused again', async () => {
+describe('a rejected message whose id is taken', () => {
+  it('is sent again once by a request, and is rejected again', async () => {
     await flow.backend.api('/tasks', { method: 'POST', body: taskIn('taken', { id: 'taken' }) });
     await flow.ended(['taken']);
     const errors = [{ path: 'id', reason: 'odd' }];
@@ -130,7 +130,7 @@ describe('a refused message whose id is taken', () => {
     });
     // SQS counts messages only approximately, and the message could come back hundreds of times.
     expect(redriven).toBeLessThan(10);
-    const isSaid = skipped.some(({ reason }) => reason.startsWith('it was sent and refused again: id taken was'));
+    const isSaid = skipped.some(({ reason }) => reason.startsWith('it was sent and rejected again: id taken was'));
     // The message may also come back after the request has ended.
     if (!isSaid)
       await eventually(async () =>

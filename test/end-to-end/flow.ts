@@ -38,7 +38,7 @@ export interface Flow {
    * them
    */
   ended(ids: readonly string[], within?: number): Promise<Record<string, unknown>[]>;
-  /** The refused messages that are visible now. */
+  /** The rejected messages that are visible now. */
   rejected(): Promise<Rejection[]>;
   queue(name: Extract<Setting, `${string}Queue` | `${string}DeadLetters`>): string;
   stop(): Promise<void>;

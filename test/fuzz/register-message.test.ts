@@ -88,7 +88,7 @@ it('a register message becomes a task as sent, or is refused with a reason', () 
     const parsed = parse(text);
     if (!parsed.ok) {
       if (parsed.problems.length === 0 || !parsed.problems.every(isNamed))
-        throw new Error(`the message was refused with ${JSON.stringify(parsed)}`);
+        throw new Error(`the message was rejected with ${JSON.stringify(parsed)}`);
       const rejection = printRejection({ messageId: MESSAGE_ID, body: text, problems: parsed.problems, at: NOW });
       expect(JSON.parse(rejection)).toMatchObject({ body: text.isWellFormed() ? text : expect.any(String) });
       return parsed.problems[0]?.reason.startsWith('is not JSON') ? 'no JSON' : 'refused';

@@ -104,7 +104,7 @@ describe('the dashboard shows', () => {
     expect(Object.keys(METRICS).filter((name) => !names.has(name))).toEqual(['BatchesSucceeded']);
   });
 
-  it('refused messages without a configured operation', () =>
+  it('rejected messages without a configured operation', () =>
     expect(valuesOf('TasksRejected', 'operation')).toEqual(['merging', '-']));
 
   it('units and throttled requests of every index', () => {

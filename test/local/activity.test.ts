@@ -72,7 +72,7 @@ describe('npm start', () => {
       { ...letter, queue: 'elect' },
       '↻ dead letter of the elect queue sent again (number of resends: 2)',
     ],
-    ['a refused message', { ...letter, queue: 'rejected' }, '↻ refused message sent again'],
+    ['a rejected message', { ...letter, queue: 'rejected' }, '↻ rejected message sent again'],
   ] as const)('prints a line for %s after a repair', (_, event, line) => expect(lineOf(event)).toBe(line));
 
   const ended = { event: 'fan-out-ended', status: 'complete', because: 'all-done', total: 1, failed: 0 } as const;

@@ -141,7 +141,7 @@ describeEach('queues', queueKinds, (started) => {
     expect([revived, bodiesIn(walked).toSorted()]).toEqual([seen.letters.length, bodies.toSorted()]);
   });
 
-  it('keep refused messages with their reasons', async () => {
+  it('keep rejected messages with their reasons', async () => {
     const { queues, rejected } = started();
     await queues.reject(
       [1, 2].map((n) => ({ messageId: `m-${n}`, body: '{', problems: [{ path: '', reason: 'is not JSON' }], at: NOW })),
@@ -149,7 +149,7 @@ describeEach('queues', queueKinds, (started) => {
     expect((await rejected()).toSorted()).toEqual(['m-1', 'm-2']);
   });
 
-  it('let a refused message be removed after it was sent again', async () => {
+  it('let a rejected message be removed after it was sent again', async () => {
     const { queues, deadLetters, received } = started();
     const before = await deadLetters.count('rejected');
     await queues.reject([{ messageId: 'm-3', body: '{"n":3}', problems: [], at: NOW }]);

@@ -106,7 +106,7 @@ describe('a simulated trace', () => {
     expect([succeeded, failed]).toEqual([200, 0]);
   });
 
-  it('reports why messages were refused, and continues with the others', async () => {
+  it('reports why messages were rejected, and continues with the others', async () => {
     const arrivals = [...steady(10, 10), { at: 5_000, operation: 'unknown', payload: '{}' }];
     const outcome = await run({ arrivals });
     expect(outcome.rejected).toBe(1);

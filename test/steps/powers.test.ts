@@ -235,7 +235,7 @@ suite('the sender of a message sent again', () => {
     expect(kit.sent.revived.map((each) => each.deadLetter.sender)).toEqual([OTHER]);
   });
 
-  it('stays that of a refused message, or unknown', async () => {
+  it('stays that of a rejected message, or unknown', async () => {
     const rejection = { messageId: 'm', body: message(0).body, problems: [], at: NOW };
     const letters = [rejection, { ...rejection, messageId: 'n', sender: SHOP }].map(printRejection);
     expect(parseRejection(letters[1] as string)?.sender).toEqual(SHOP);

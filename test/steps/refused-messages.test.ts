@@ -61,8 +61,8 @@ suite('a redrive of rejections', () => {
       [{ queue: 'callback', deadLetter: { body: eventTo('ops') } }],
     ]);
     expect(skipped).toEqual([
-      { id: 'letter-1', reason: expect.stringMatching(/^it would be refused again: to is no configured.*"gone"/) },
-      { id: 'letter-2', reason: expect.stringMatching(/^it would be refused again: .*register message/) },
+      { id: 'letter-1', reason: expect.stringMatching(/^it would be rejected again: to is no configured.*"gone"/) },
+      { id: 'letter-2', reason: expect.stringMatching(/^it would be rejected again: .*register message/) },
     ]);
     expect(kit.letters.rejected.map(({ messageId }) => messageId)).toEqual(['letter-1', 'letter-2']);
   });
@@ -79,10 +79,10 @@ suite('a redrive of rejections', () => {
     expect([revived, skipped.map(({ reason }) => reason)]).toEqual([
       0,
       [
-        expect.stringMatching(/^it would be refused again: operation is unknown: "none"/),
+        expect.stringMatching(/^it would be rejected again: operation is unknown: "none"/),
         expect.stringMatching(/too large to be stored whole/),
-        expect.stringMatching(/^not a message that Groupage refused/),
-        expect.stringMatching(/^it would be refused again: has 10000\d\d bytes/),
+        expect.stringMatching(/^not a message that Groupage rejected/),
+        expect.stringMatching(/^it would be rejected again: has 10000\d\d bytes/),
         expect.stringMatching(/^it is a job's report, not a task/),
       ],
     ]);
@@ -97,8 +97,8 @@ suite('a redrive of rejections', () => {
     const { revived, skipped } = await redrive(withRegister());
     expect([revived, kit.sent.revived.length, kit.letters.rejected.length]).toEqual([0, 2, 2]);
     expect(skipped.map(({ reason }) => reason).toSorted()).toEqual([
-      expect.stringMatching(/^it was sent and refused again: id \S+-taken was registered before with another/),
-      expect.stringMatching(/^it was sent and refused again: id there is no task \S+-expired/),
+      expect.stringMatching(/^it was sent and rejected again: id \S+-taken was registered before with another/),
+      expect.stringMatching(/^it was sent and rejected again: id there is no task \S+-expired/),
     ]);
   });
 

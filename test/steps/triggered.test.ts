@@ -220,7 +220,7 @@ suite('triggered jobs', () => {
     const { revived, skipped } = await redriveRefused(kit, { began: NOW, mayGoOn });
     expect([revived, skipped]).toEqual([
       13,
-      [{ id: 'letter-12', reason: expect.stringMatching(/^it would be refused again: count must be a whole number/) }],
+      [{ id: 'letter-12', reason: expect.stringMatching(/^it would be rejected again: count must be a whole number/) }],
     ]);
     const bodies = kit.sent.revived.map((each) => each.deadLetter.body);
     expect(bodies.at(-1)).toBe(good.body);

@@ -117,7 +117,7 @@ describe('in a testbed', () => {
     ]);
   });
 
-  it('a refused message lies in the rejected queue with every reason', async () => {
+  it('a rejected message lies in the rejected queue with every reason', async () => {
     const bed = parcelBed();
     bed.sendMessage('{');
     bed.sendMessage(JSON.stringify({ operation: 'ship', payload: { n: 1 }, priority: 12 }));

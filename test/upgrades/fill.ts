@@ -159,7 +159,7 @@ const fleetOf = async (
   };
 };
 
-/** Refused messages, and a register message that became a dead letter. */
+/** Rejected messages, and a register message that became a dead letter. */
 const rejectedAndDead = async ({ clients: { sqs }, file }: Running): Promise<void> => {
   const send = (QueueUrl: string, MessageBody: string) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
   await send(file.queues.register, JSON.stringify({ operation: 'unheard-of', payload: {} }));

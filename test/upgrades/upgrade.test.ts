@@ -200,7 +200,7 @@ describe.skipIf(!hasDynoxide() && !NOTHING_MAY_BE_MISSING).each(releases())('a d
     await next.end('SIGTERM');
   });
 
-  it('keeps dead letters and refused messages', async () => {
+  it('keeps dead letters and rejected messages', async () => {
     await eventually(async () => {
       await kit.running.ask('/dead-letters/register/redrive', {});
       return (await kit.running.call('/tasks/d-dead')).ok;

@@ -139,7 +139,7 @@ const destroy = async (stage: string, yes: boolean): Promise<void> => {
   checkStage(stage);
   if (keepsData(stage) && !yes)
     throw new WrongUsage(
-      `this removes the functions and the API of ${stage}, and the messages in its internal queues. Its tables stay, and so do the queues with tasks or refused messages. Add --yes to confirm`,
+      `this removes the functions and the API of ${stage}, and the messages in its internal queues. Its tables stay, and so do the queues with tasks or rejected messages. Add --yes to confirm`,
     );
   const account = await openAccount(process.env);
   const number = await whoAmI(account);

@@ -31,12 +31,12 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'redriven':
       return `↻ ${plural(event.tasks, 'task')} of ${event.operation} redriven`;
     case 'rejected':
-      return `✗ messages refused: ${event.messages} (now in the rejected queue): ${event.reasons.join('; ')}`;
+      return `✗ messages rejected: ${event.messages} (now in the rejected queue): ${event.reasons.join('; ')}`;
     case 'rule-broken':
       return `! ${plural(event.messages, 'message')} of ${event.operation} broke the rule producers.${event.rule} (from ${event.senders.join(', ')}); with producerRules "enforce" Groupage would refuse them, or would not let them replace tasks of others`;
     case 'revived':
       return event.queue === 'rejected'
-        ? '↻ refused message sent again'
+        ? '↻ rejected message sent again'
         : `↻ dead letter of the ${event.queue} queue sent again (number of resends: ${event.revivals})`;
     case 'unreadable':
       return `✗ unreadable message in the ${event.queue} queue, moved to the rejected queue`;

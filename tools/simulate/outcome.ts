@@ -79,7 +79,7 @@ export interface Outcome {
   /** Time from the first to the last send, in ms. Rates refer to this time. */
   readonly sentOver: Millis;
   readonly operations: readonly OperationOutcome[];
-  /** Refused messages, and the first few reasons. */
+  /** Rejected messages, and the first few reasons. */
   readonly rejected: number;
   readonly rejections: readonly string[];
   /** Guards that were received before their leader had stored the hand-over. Each retries after 100 ms (G7). */

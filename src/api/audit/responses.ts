@@ -14,7 +14,9 @@ const SUBJECT = z
     tasks: some('The ids of the tasks, at most ten, and the number of the others.'),
     batch: some('The id of the batch.'),
     queue: some('The queue whose messages were redriven or discarded.'),
-    messages: some('The ids of its messages, at most ten, and the number of the others. Missing if it was about all.'),
+    messages: some(
+      'The ids of its messages, at most ten, and the number of the others. Missing if the call was for all messages.',
+    ),
     list: some('The id of the list.'),
     fanOut: some('The id of the fan-out.'),
     fleet: some('The name of the fleet.'),

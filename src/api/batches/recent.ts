@@ -11,7 +11,7 @@ const [TARGETS_AT_ONCE, EACH_MIN] = [20, 3];
 
 export interface BatchesFound {
   readonly batches: readonly Batch[];
-  /** Among how many Targets the request looked. Absent if it looked at one Target, or at all. */
+  /** Number of Targets whose batches were read. Absent if the request was for one Target, or for all. */
   readonly looked?: number;
   readonly cursor?: string;
 }

@@ -123,7 +123,7 @@ const LISTED = z.object({
       recent:
         'the newest batches. Without a `target`: of the next 20 Targets, at least three of each, but at most `limit`',
       'under-way':
-        'batches that are not finished after an attempt, or after a wait of over 15 minutes; the one with the oldest task first',
+        'unfinished batches that have had an attempt, or have been held for over 15 minutes; the one with the oldest task first',
     }),
     'recent',
   ),

@@ -91,7 +91,7 @@ const PAGE = z
       'The batches, newest first; with `which=under-way`, the one with the oldest task first.',
     ),
     looked: z.optional(
-      whole('Without a `target`: of how many Targets the batches are. `cursor` leads to the next Targets.'),
+      whole('Without a `target`: number of Targets whose batches were read. `cursor` leads to the next Targets.'),
     ),
     cursor: CURSOR,
   })

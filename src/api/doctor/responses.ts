@@ -59,7 +59,7 @@ const PAUSED_TARGET = z.object({ target: text('The Target.'), paused: PAUSE });
 export const TARGETS_EXAMINED = z
   .object({
     targets: list(z.string(), 'The Targets that were checked.'),
-    paused: list(PAUSED_TARGET, 'Those of them that have a pause of their own.'),
+    paused: list(PAUSED_TARGET, 'The checked Targets that have a pause of their own.'),
     ...found,
   })
   .check(z.meta({ id: 'TargetsExamined', description: 'The findings in a page of Targets.' }));

@@ -58,7 +58,7 @@ export const UNDER_WAY = z
     z.meta({
       id: 'UnderWay',
       description:
-        'Unfinished batches that have had an attempt, or have waited for one for over 15 minutes. Batches in their first attempt are not included.',
+        'Unfinished batches that have had an attempt, or have been held for over 15 minutes. Batches in their first attempt are not included.',
     }),
   );
 export type UnderWaySummary = z.infer<typeof UNDER_WAY>;
@@ -75,7 +75,9 @@ const state = {
   ),
   failures: whole('Number of failed attempts in a row.'),
   lastFailure: z.optional(
-    text('Why the last of them failed; at most 200 bytes. Missing without failures, and if it is not known.'),
+    text(
+      'Why the last of them failed; at most 200 bytes. Missing if there are no failures, or if the reason is not known.',
+    ),
   ),
   answersWithoutResults: z.optional(
     onlyTrue(

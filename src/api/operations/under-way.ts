@@ -1,4 +1,4 @@
-/** What is under way in batches: after a failed attempt, with a job that reports later, or held by a pause or limit. */
+/** Batches under way: retried, with a job that reports later, or held by a pause or limit. */
 import type { OperationName } from '../../domain/ids.ts';
 import type { UnderWay } from '../../ports/batches.ts';
 import type { ApiDeps } from '../shared/deps.ts';

@@ -60,9 +60,9 @@ export const DEAD_LETTERS = z
 export const LETTER_MESSAGE = z
   .object({
     id: text('The id of the message in this queue. A redrive and a discard take it.'),
-    reasons: list(PROBLEM_PLACE, 'Why the message was refused, at most twenty reasons. Empty in other queues.'),
+    reasons: list(PROBLEM_PLACE, 'Why the message was rejected, at most twenty reasons. Empty in other queues.'),
     reasonsInAll: z.optional(whole('The number of all reasons, if there are more than are listed.')),
-    messageId: z.optional(text('Of a refused message: the SQS id of the message as it was sent.')),
+    messageId: z.optional(text('Of a rejected message: the SQS id of the message as it was sent.')),
     operation: z.optional(text('The operation that the body names.')),
     taskId: z.optional(text('The task id that the body names.')),
     destination: z.optional(text('Of an event: the destination.')),
@@ -78,7 +78,7 @@ export const LETTER_MESSAGE = z
       text('Why a redrive would leave the message in the queue now. Missing if the message would be sent again.'),
     ),
   })
-  .check(z.meta({ id: 'LetterMessage', description: 'A message that was refused, given up, or received too often.' }));
+  .check(z.meta({ id: 'LetterMessage', description: 'A message that was rejected, given up, or received too often.' }));
 const LETTER_MESSAGES = z
   .object({
     queue: LETTER_QUEUE_NAME,
@@ -146,7 +146,7 @@ export const QUEUES_DESCRIBED = [
       problems: { 404: 'The queue does not exist.', 409: '`ids`, in another queue than `rejected` or `given-up`.' },
     },
     discardDeadLetters: {
-      summary: 'Deletes refused messages or given-up events',
+      summary: 'Deletes rejected messages or given-up events',
       description:
         'Runs for up to ten seconds. A deleted message cannot be restored, and its task is never registered. A repeat deletes nothing twice: an id that is not found is skipped.',
       example: { ids: ['0b5e4f6a-1c2d-4e3f-8a9b-0c1d2e3f4a5b'], dryRun: true },

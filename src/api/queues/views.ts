@@ -57,7 +57,7 @@ const messageView = (config: Config, queue: DeadLetterQueue, deadLetter: DeadLet
 /** The stored reasons are not repeated if they still hold. */
 const stayOf = (reason: string, refused: KeptMessage | undefined): string => {
   const isSame = refused !== undefined && reason.endsWith(`: ${describeInBrief(refused.problems)}`);
-  return isSame ? 'it would be refused again, for the same reasons' : cutToBytes(reason, SHOWN_MAX_BYTES.reason);
+  return isSame ? 'it would be rejected again, for the same reasons' : cutToBytes(reason, SHOWN_MAX_BYTES.reason);
 };
 
 /** What the body names, as far as it can be read. An event names its operation and task in its data. */

@@ -23,7 +23,7 @@ const AT_ONCE = 20;
 
 export interface Listed {
   readonly targets: readonly TargetShown[];
-  /** Among how many Targets the request looked. */
+  /** Number of Targets that the request looked at. */
   readonly looked?: number;
   /** How many of them have what the list is sorted by. */
   readonly found?: number;

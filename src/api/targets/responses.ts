@@ -40,9 +40,11 @@ const PAGE = z
   .object({
     targets: list(TARGET, 'The Targets: by name, or as `sort` says.'),
     looked: z.optional(
-      whole('With `sort` or `search`: among how many Targets the request looked. `cursor` leads to the others.'),
+      whole('With `sort` or `search`: number of Targets that the request looked at. `cursor` leads to the others.'),
     ),
-    found: z.optional(whole('With `sort`: how many of these have some. At most `limit` of them are listed.')),
+    found: z.optional(
+      whole('With `sort`: number of these Targets that have some. At most `limit` of them are listed.'),
+    ),
     cursor: CURSOR,
   })
   .check(z.meta({ id: 'TargetPage' }));

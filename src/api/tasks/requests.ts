@@ -70,7 +70,8 @@ const REDRIVE = oneOf(
 const STATUS = word('The status to list', 'must be one of created, batched, in-progress, failed', {
   created: 'waiting tasks; requires a `target`',
   batched: 'tasks in a batch whose first attempt has not started; requires a `target` or an `operation`',
-  'in-progress': 'tasks without a result in a batch that has been called; requires a `target` or an `operation`',
+  'in-progress':
+    'tasks without a result in a batch whose first attempt has started; requires a `target` or an `operation`',
   failed: 'failed tasks, without a `target` those of all Targets',
 });
 
@@ -83,7 +84,7 @@ export const TASK_CALLS = {
       target: z.optional(target()),
       operation: configured(
         'operation',
-        'With `batched` or `in-progress`: tasks of this operation in batches that have had an attempt, or have waited for over 15 minutes.',
+        'With `batched` or `in-progress`: tasks of this operation in batches that have had an attempt, or have been held for over 15 minutes.',
       ),
       batch: z.optional(
         text('All tasks of this batch, whatever their status.', 'must be the id of a batch', {

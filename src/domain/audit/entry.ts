@@ -11,7 +11,7 @@ export const ACTIONS = {
   redrive: 'failed tasks or dead letters were run again',
   complete: 'the results of a batch were reported',
   repair: 'stuck Targets or batches were repaired',
-  discard: 'refused messages or given-up events were deleted',
+  discard: 'rejected messages or given-up events were deleted',
   delete: 'a fan-out or list was deleted',
   drain: 'a node of a fleet began to give its partitions away, or stopped',
   move: 'a partition of a fleet was moved',

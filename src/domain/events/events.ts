@@ -38,7 +38,7 @@ export type FlowEvent =
   /** The slot of a batch was freed. The batch had ended, or was never stored. */
   | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }
   /**
-   * Messages were refused and sent to the rejected queue. `operation` is absent if they name no configured operation.
+   * Messages were rejected and sent to the rejected queue. `operation` is absent if they name no configured operation.
    */
   | {
       readonly event: 'rejected';
@@ -231,7 +231,7 @@ export type FlowEvent =
    * harm.
    */
   | { readonly event: 'not-removed'; readonly queue: string; readonly messageId: string; readonly cause: string }
-  /** A refused message or a given-up event was deleted because a user requested it. */
+  /** A rejected message or a given-up event was deleted because a user requested it. */
   | { readonly event: 'discarded'; readonly queue: string; readonly messageId: string }
   /** Messages that were only read could not be made visible again at once. They become visible within 20 s. */
   | { readonly event: 'not-released'; readonly queue: string; readonly messages: number; readonly cause: string }
@@ -258,7 +258,7 @@ export type FlowEvent =
    * once for each operation, unless `downstream.requireResults` is set.
    */
   | { readonly event: 'answers-without-results'; readonly operation: OperationName }
-  /** A dead letter, or a refused message, was sent again with a delay of `delay` seconds. */
+  /** A dead letter, or a rejected message, was sent again with a delay of `delay` seconds. */
   | {
       readonly event: 'revived';
       readonly queue: string;

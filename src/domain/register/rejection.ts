@@ -1,5 +1,5 @@
 /**
- * The messages of the rejected queue: a refused message and the reasons. People read them, and Groupage sends their
+ * The messages of the rejected queue: a rejected message and the reasons. People read them, and Groupage sends their
  * bodies again on request.
  */
 
@@ -9,15 +9,15 @@ import type { Millis } from '../ids.ts';
 import { SQS_MAX_BYTES } from '../messages.ts';
 import { parseSender, printSender, type Sender } from '../producers/sender.ts';
 
-/** A refused message, as it is sent to the rejected queue. */
+/** A rejected message, as it is sent to the rejected queue. */
 export interface Rejection {
   readonly messageId: string;
   readonly body: string;
   readonly problems: readonly Problem[];
   readonly at: Millis;
-  /** When a refused register message was first sent. If the message is sent again, it keeps this time. */
+  /** When a rejected register message was first sent. If the message is sent again, it keeps this time. */
   readonly sentAt?: Millis;
-  /** Who sent a refused register message. If the message is sent again, it keeps this sender. */
+  /** Who sent a rejected register message. If the message is sent again, it keeps this sender. */
   readonly sender?: Sender;
   /**
    * Set for an event of the callback queue. Only such a message may return to that queue: a producer can send a
@@ -48,7 +48,7 @@ export const printRejection = ({ messageId, body, problems, at, sentAt, sender, 
   return JSON.stringify({ ...envelope, body: part, bodyBytes: Buffer.byteLength(body), bodyIsCut: true });
 };
 
-/** A refused message, as far as it was stored. */
+/** A rejected message, as far as it was stored. */
 export interface KeptMessage {
   readonly messageId: string;
   readonly body: string;

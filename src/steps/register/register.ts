@@ -6,10 +6,10 @@
  * 2. Read each Target's lock. Send an elect message if the Target has no leader, or perhaps a hint if the leader
  *    sleeps. A leader reads the rows after it releases the lock, so at least one of the two functions sees the other's
  *    write.
- * 3. Send refused messages to the rejected queue with their reasons.
+ * 3. Send rejected messages to the rejected queue with their reasons.
  *
  * A message may also redrive a failed task, or turn a list's jobs into tasks. Any message may be delivered twice. A
- * refused message does not affect the others.
+ * rejected message does not affect the others.
  */
 
 import { expiresSoon, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
@@ -302,7 +302,7 @@ const reject = async (deps: RegisterDeps, refused: readonly Refused[]): Promise<
   );
 };
 
-/** The configured operation that a refused message names. Undefined if it names none. */
+/** The configured operation that a rejected message names. Undefined if it names none. */
 const operationIn = (config: RegisterDeps['config'], body: string): OperationName | undefined => {
   const json = parseJson(body);
   const named = json.ok && isObject(json.value) ? json.value.operation : undefined;

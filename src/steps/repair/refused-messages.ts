@@ -1,4 +1,4 @@
-/** Sends refused messages and given-up events again, or deletes them, when an operator requests it. */
+/** Sends rejected messages and given-up events again, or deletes them, when an operator requests it. */
 
 import { parseRejection } from '../../domain/register/rejection.ts';
 import type { DeadLetter, FinalQueue } from '../../ports/queues.ts';
@@ -8,7 +8,7 @@ import { redrive, type Walk, type Walked, walkDeadLetters } from './dead-letters
 import { resendOf } from './resend.ts';
 
 /**
- * Sends refused messages again. Some of them may be refused again, for a reason that only the tables show. Then the
+ * Sends rejected messages again. Some of them may be rejected again, for a reason that only the tables show. Then the
  * rejected queue gets a new message, and if clocks differ its time may be before the start of this walk. Each such
  * message contains the id of the message that this walk sent. So the walk does not send it a second time, and does not
  * count it as redriven.
@@ -20,7 +20,7 @@ export const redriveRefused = async (deps: DeadLetterDeps, walk: Walk): Promise<
     const refused = parseRejection(deadLetter.body);
     if (refused && sent.has(refused.messageId)) {
       cameBack.add(refused.messageId);
-      return `it was sent and refused again: ${describeInBrief(refused.problems)}`;
+      return `it was sent and rejected again: ${describeInBrief(refused.problems)}`;
     }
     return resend(deps, 'rejected', deadLetter, (id) => sent.add(id));
   });
@@ -32,7 +32,7 @@ export const redriveGivenUp = (deps: DeadLetterDeps, walk: Walk): Promise<Walked
   walkDeadLetters(deps, 'given-up', walk, (deadLetter) => resend(deps, 'given-up', deadLetter));
 
 /**
- * Sends one message again, unless it would be refused.
+ * Sends one message again, unless it would be rejected.
  *
  * @param onSent called with the SQS id of a register message that was sent.
  * @returns why it was not sent

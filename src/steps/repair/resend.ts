@@ -1,5 +1,5 @@
 /**
- * Whether and how a refused message or a given-up event would be sent again. A list shows the decision, and a redrive
+ * Whether and how a rejected message or a given-up event would be sent again. A list shows the decision, and a redrive
  * carries it out. Pure.
  */
 
@@ -21,7 +21,7 @@ export type Resend =
       readonly to: 'register' | 'callback';
       readonly deadLetter: DeadLetter;
       readonly body: string;
-      /** The refused message that this one sends again. */
+      /** The rejected message that this one sends again. */
       readonly refused?: KeptMessage;
     }
   | { readonly is: 'kept'; readonly reason: string };
@@ -33,7 +33,7 @@ export const resendOf = (config: Config, queue: FinalQueue, deadLetter: DeadLett
   if (queue === 'given-up') return resendEvent(config, queue, deadLetter, deadLetter.body);
   const refused = parseRejection(deadLetter.body);
   if (!refused)
-    return kept('not a message that Groupage refused: only functions of Groupage may write to the rejected queue');
+    return kept('not a message that Groupage rejected: only functions of Groupage may write to the rejected queue');
   if (refused.isCut) return kept('its body was too large to be stored whole: send the task again from its source');
   if (refused.isEvent) return resendEvent(config, queue, deadLetter, refused.body);
   return isReport(refused.body) ? kept(REPORT) : resendTask(config, deadLetter, refused);
@@ -50,13 +50,13 @@ const isReport = (body: string): boolean => {
 
 const resendTask = (config: Config, deadLetter: DeadLetter, refused: KeptMessage): Resend => {
   const { messageId, sentAt, sender = UNKNOWN_SENDER } = refused;
-  // Use the task id that the refused message would have got, so that a repeat is harmless.
+  // Use the task id that the rejected message would have got, so that a repeat is harmless.
   const body = withId(refused.body, messageId);
   // Check the message as the register function does, but without the tables.
   const { firstSentAt } = deadLetter;
   const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
   const parsed = parseRegisterBody(config, message);
-  if (!parsed.ok) return kept(`it would be refused again: ${describeInBrief(parsed.problems)}`);
+  if (!parsed.ok) return kept(`it would be rejected again: ${describeInBrief(parsed.problems)}`);
   return {
     is: 'sent',
     to: 'register',
@@ -66,10 +66,10 @@ const resendTask = (config: Config, deadLetter: DeadLetter, refused: KeptMessage
   };
 };
 
-/** The callback function refuses an event only if its destination is not configured. */
+/** The callback function rejects an event only if its destination is not configured. */
 const resendEvent = (config: Config, queue: FinalQueue, deadLetter: DeadLetter, body: string): Resend => {
   const problem = refusalOf(config, body);
-  if (problem !== undefined) return kept(`it would be refused${queue === 'rejected' ? ' again' : ''}: ${problem}`);
+  if (problem !== undefined) return kept(`it would be rejected${queue === 'rejected' ? ' again' : ''}: ${problem}`);
   return { is: 'sent', to: 'callback', deadLetter, body };
 };
 

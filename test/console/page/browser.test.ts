@@ -367,18 +367,18 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     }
   });
 
-  it('shows refused messages as text, and redrives and discards them', async () => {
+  it('shows rejected messages as text, and redrives and discards them', async () => {
     const evil = '<img src=x onerror="document.body.remove()">';
     await page.goto(`${console.site}#/rejected`);
-    await page.getByText('No refused message').waitFor();
+    await page.getByText('No rejected message').waitFor();
     for (const body of [`{"operation":"gone","id":"o-1","payload":{"text":${JSON.stringify(evil)}}}`, evil])
       await console.refuse(body);
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.locator('.health a', { hasText: 'refused' }).click();
+    await page.locator('.health a', { hasText: 'rejected' }).click();
     await heading('Rejected').waitFor();
     await page.getByText('2 messages, read').waitFor();
     const first = page.locator('.letters .cause', { hasText: 'operation is unknown: "gone"' });
-    await first.getByText('A redrive would leave it here: it would be refused again').waitFor();
+    await first.getByText('A redrive would leave it here: it would be rejected again').waitFor();
     await first.locator('summary').click();
     await first.locator('.json', { hasText: 'onerror' }).waitFor();
     const second = page.locator('.letters .cause', { hasText: 'is not JSON' });
@@ -392,7 +392,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.getByText('1 message, read').waitFor();
     await page.getByRole('button', { name: 'Redrive all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive 1 message' }).click();
-    await page.getByRole('dialog').getByText('it would be refused again').waitFor();
+    await page.getByRole('dialog').getByText('it would be rejected again').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     // The redrive hides the skipped message for 30 s.
     await page.getByText('about 1 more').waitFor();

@@ -110,7 +110,7 @@ it('the state names what blocks an operation or a Target, the widest cause first
   const word = (fields: Parameters<typeof aTarget>[0]) => targetState(aTarget(fields), NOW).word;
   expect(word({ paused: pause, waiting: 1 })).toBe('paused');
   expect(word({ openBatch: 'x', waiting: 1 })).toBe('sealing');
-  expect(word({ blocked: { since: ago(1) }, waiting: 1 })).toBe('held');
+  expect(word({ blocked: { since: ago(1) }, waiting: 1 })).toBe('blocked');
   expect(word({ waiting: 1, oldestAt: ago(40), leader })).toBe('filling');
   expect(word({ waiting: 1, oldestAt: ago(1) })).toBe('waiting');
   expect(word({ waiting: 1, oldestAt: ago(40) })).toBe('no leader');

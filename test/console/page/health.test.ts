@@ -53,11 +53,11 @@ it('an operation without a free slot, and a half-open circuit, are reported', ()
   expect(words({ operations: [{ ...full, slots: { taken: 1, total: 2 } }] })).toEqual([]);
 });
 
-it('dead letters and refused messages are reported for each queue', () => {
+it('dead letters and rejected messages are reported for each queue', () => {
   const { troubles } = health({ queues: queues({ batch: 2 }, 1) });
   expect(troubles.map(({ tone, text }) => `${tone}: ${text}`)).toEqual([
     'bad: 2 messages of the batch queue failed five times.',
-    'warn: 1 message was refused. It is in the rejected queue with the reasons.',
+    'warn: 1 message was rejected. It is in the rejected queue with the reasons.',
   ]);
 });
 

@@ -21,7 +21,10 @@ export const batchesCommand = (): Command =>
     .argument('[id]', 'id of a batch to show, with its last 20 calls')
     .option('--target <target>', 'list only batches of this Target (default: of all Targets)')
     .option('--operation <name>', 'list only batches of this operation')
-    .option('--under-way', 'list only unfinished batches that are retried or held, the one with the oldest task first')
+    .option(
+      '--under-way',
+      'list only batches under way (retried, held or with a job that reports later), the one with the oldest task first',
+    )
     .action(async (id: string | undefined, options: BatchesOptions) => {
       const { target, operation, underWay } = options;
       if (id !== undefined && (target ?? operation ?? underWay) !== undefined)
@@ -30,7 +33,13 @@ export const batchesCommand = (): Command =>
       const api = await connect(options);
       if (id !== undefined) return showOne(api, id, options);
       const found = underWay ? await underWayBatches(api, options) : await newest(api, options);
-      show(options, 'batches', found, batchesTable, underWay ? 'no batch is retried or held' : 'no batches yet');
+      show(
+        options,
+        'batches',
+        found,
+        batchesTable,
+        underWay ? 'no batch is under way; batches in their first attempt are not listed here' : 'no batches yet',
+      );
     });
 
 const newest = async (api: ApiClient, options: BatchesOptions): Promise<readonly BatchShape[]> => {

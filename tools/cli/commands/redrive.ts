@@ -16,7 +16,7 @@ interface RedriveOptions extends WithReason {
   readonly dryRun?: boolean;
 }
 
-/** Queues whose dead letters the sweep also sends again. Refused messages and given-up events wait for this command. */
+/** Queues whose dead letters the sweep also sends again. Rejected messages and given-up events wait for this command. */
 const DEAD_LETTERS = ['register', 'elect', 'group', 'batch', 'callback'];
 
 export const redriveCommand = (): Command =>
@@ -27,7 +27,7 @@ export const redriveCommand = (): Command =>
     .addOption(
       new Option(
         '--dead-letters <queue>',
-        'send again the dead letters of one queue or of all five queues (all), refused messages (rejected), or undelivered events (given-up). `all` leaves out refused messages and undelivered events, because their cause must be fixed first',
+        'send again the dead letters of one queue or of all five queues (all), rejected messages (rejected), or given-up events (given-up). `all` leaves out rejected messages and given-up events, because their cause must be fixed first',
       ).choices([...DEAD_LETTERS, 'all', 'rejected', 'given-up']),
     )
     .option(
@@ -39,8 +39,8 @@ export const redriveCommand = (): Command =>
     .addHelpText(
       'after',
       `
-A repeated redrive does no harm. A refused message is sent again only if it would be accepted now; \`groupage rejected\`
-shows the reasons. \`--dead-letters all\` sends neither refused messages nor given-up events.
+A repeated redrive does no harm. A rejected message is sent again only if it would be accepted now; \`groupage rejected\`
+shows the reasons. \`--dead-letters all\` sends neither rejected messages nor given-up events.
 
 Examples:
   groupage redrive 01JD2Y0FQZ4XB8 01JD2Y0FR05MTW
@@ -146,7 +146,7 @@ const thoseThere = async (
 const leftOut = (queue: string, messages: number): readonly string[] => {
   if (queue === 'rejected')
     return [
-      `${plural(messages, 'refused message')} left out. Read the reasons: groupage rejected. Send them again: groupage rejected redrive --all`,
+      `${plural(messages, 'rejected message')} left out. Read the reasons: groupage rejected. Send them again: groupage rejected redrive --all`,
     ];
   if (queue === 'given-up')
     return [
@@ -219,7 +219,7 @@ const reportDeadLetters = (
 
 const deadLettersLine = ({ queue, redriven, skipped, left }: DeadLettersDone, dryRun: boolean): string => {
   const isRefused = queue === 'rejected' || queue === 'given-up';
-  const one = queue === 'rejected' ? 'refused message' : queue === 'given-up' ? 'given-up event' : 'dead letter';
+  const one = queue === 'rejected' ? 'rejected message' : queue === 'given-up' ? 'given-up event' : 'dead letter';
   if (redriven + skipped.size + left === 0) return `${queue}: no ${one}s`;
   // The messages were counted, not read: some may not be valid messages of this queue.
   if (dryRun && !isRefused) return `${queue}: at most ${plural(redriven, one)} would be sent again`;

@@ -28,7 +28,7 @@ export const targetsCommand = (): Command =>
     .addOption(
       new Option(
         '--sort <by>',
-        'list only Targets with waiting tasks (most first), with waiting tasks (oldest first), with tasks in batches that are retried or held (oldest first), or with a pause or without a free slot (longest first)',
+        'list only Targets with waiting tasks (waiting: most first; oldest: longest wait first), with batches under way (retried: oldest task first), or with a pause or no free slot (paused: longest first)',
       ).choices(Object.keys(SORTS)),
     )
     .action(async (options: TargetsOptions) => {

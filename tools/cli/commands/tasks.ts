@@ -26,7 +26,7 @@ export const tasksCommand = (): Command =>
     .addOption(
       new Option(
         '--status <status>',
-        'status of the tasks to list: waiting (created), in a batch before its first attempt (batched), in a batch that has been called (in-progress), or failed (default: created)',
+        'status of the tasks to list: waiting (created), in a batch before its first attempt (batched), in a batch whose first attempt has started (in-progress), or failed (default: created)',
       ).choices(['created', 'batched', 'in-progress', 'failed'] satisfies Status[]),
     )
     .action(async (options: TasksOptions) => {
@@ -47,17 +47,17 @@ export const tasksCommand = (): Command =>
         : await ofTargets(api, options, 'tasks', TASK, { status });
       show(options, 'tasks', all.toSorted(status === 'failed' ? newestEnd : oldestFirst), tasksTable, NONE[status]);
       if (isWide && !options.json)
-        console.error('Tasks in a batch in its first 15 minutes before a failed attempt are listed only with --target');
+        console.error('Only batches under way are included. With --target, also batches in their first attempt');
     });
 
 const NONE: Readonly<Record<Status, string>> = {
   created: 'no waiting tasks',
   batched: 'no tasks in batches before their first attempt',
-  'in-progress': 'no tasks in batches that have been called',
+  'in-progress': 'no tasks in batches whose first attempt has started',
   failed: 'no failed tasks',
 };
 
-/** Tasks in batches that are retried or held, of one operation or of all. */
+/** Tasks in batches under way, of one operation or of all. */
 const inBatches = async (
   api: ApiClient,
   { operation, limit }: TasksOptions,

@@ -1,4 +1,4 @@
-/** Texts about tasks in batches that are retried, have a job that reports later, or are held. */
+/** Texts about tasks in batches under way: retried, with a job that reports later, or held. */
 import type { UnderWaySummary } from '../../../src/api/operations/responses.ts';
 import { lowerBound } from '../../lower-bounds.ts';
 import { ago, plural } from '../../terminal.ts';
@@ -18,6 +18,6 @@ export const underWayTexts = (underWay: UnderWaySummary | undefined): readonly s
     ...(retried > 0 ? [`${plural(retried, 'task')} retried${attempts}${main ? ` (${main.reason})` : ''}`] : []),
     ...(pending > 0 ? [`${plural(pending, 'task')} with a job that reports later`] : []),
     ...(held > 0 ? [`${plural(held, 'task')} in held batches`] : []),
-    `oldest in a batch ${ago(oldestAt)}`,
+    `oldest registered ${ago(oldestAt)} ago`,
   ];
 };

@@ -21,7 +21,7 @@ export interface OptionWords {
   readonly values: Values;
 }
 
-/** What may follow a command. */
+/** The words that can follow a command. */
 export interface Level {
   /** The words that lead to the command, such as `fan-out open`. Empty for `groupage` alone. */
   readonly at: string;

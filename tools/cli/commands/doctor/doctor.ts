@@ -112,12 +112,12 @@ const until = (queue: string): string => (queue === 'callback' ? ' for three day
 const GIVEN_UP =
   'their destination did not accept them within three days → repair the destination (docs/how-to/operate.md), then: groupage redrive --dead-letters given-up';
 
-/** @param firstReason why the oldest message of the rejected queue was refused, if it could be read. */
+/** @param firstReason why the oldest message of the rejected queue was rejected, if it could be read. */
 const deadLettersLine = (queue: string, messages: number, firstReason: string | undefined): string =>
   queue === 'given-up'
     ? `✗ ${plural(messages, 'event was', 'events were')} given up: ${GIVEN_UP}`
     : queue === 'rejected'
-      ? `✗ ${plural(messages, 'message was', 'messages were')} refused, so ${messages === 1 ? 'its task is' : 'their tasks are'} not registered${firstReason === undefined ? '' : ` (${messages === 1 ? '' : 'the oldest: '}${firstReason})`} → read the reasons and correct the cause: groupage rejected. Then: groupage rejected redrive --all, or discard`
+      ? `✗ ${plural(messages, 'message was', 'messages were')} rejected, so ${messages === 1 ? 'its task is' : 'their tasks are'} not registered${firstReason === undefined ? '' : ` (${messages === 1 ? '' : 'the oldest: '}${firstReason})`} → read the reasons and correct the cause: groupage rejected. Then: groupage rejected redrive --all, or discard`
       : `✗ ${plural(messages, 'dead letter')} of the ${queue} queue → the sweep sends them again at growing intervals${until(queue)}. To send them now: groupage redrive --dead-letters ${queue}`;
 
 /** Whether a finding was repaired, or was resolved before the repair. */

@@ -1,5 +1,5 @@
 /**
- * What the doctor says about stopped work: circuits of operations and destinations, pauses, and refused messages. Each
+ * The doctor's texts about stopped work: circuits of operations and destinations, pauses, and rejected messages. Each
  * text says what happened, what it means for the tasks, and what to do.
  */
 import type { PausedTarget as PausedTargetShape, RemovedOperation } from '../../../../src/api/doctor/responses.ts';
@@ -165,7 +165,7 @@ const destinationText = ({
   ];
 };
 
-/** Why the oldest message of the rejected queue was refused. Undefined if it cannot be read now. */
+/** Why the oldest message of the rejected queue was rejected. Undefined if it cannot be read now. */
 export const firstReasonOf = async (api: ApiClient): Promise<string | undefined> => {
   try {
     const { messages } = (await api.get('/dead-letters/rejected/messages?limit=1', LETTER_MESSAGES)).value;

@@ -1,4 +1,4 @@
-/** `groupage rejected`: the list of refused messages. */
+/** `groupage rejected`: the list of rejected messages. */
 import { Command } from 'commander';
 import { ago, cut, dim, printable, printJson, red } from '../../../terminal.ts';
 import { LETTER_MESSAGES, type LetterMessageShape } from '../../shared/answers.ts';
@@ -17,7 +17,7 @@ const BODY_SHOWN = 160;
 
 export const listCommand = (): Command =>
   new Command('list')
-    .description('list refused messages with the reasons, the oldest first')
+    .description('list rejected messages with the reasons, the oldest first')
     .option('--limit <n>', `maximum number of messages, at most ${LIMIT_MAX}`, count, 20)
     .addOption(givenUpOption())
     .action(list);

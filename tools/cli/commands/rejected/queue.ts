@@ -7,9 +7,9 @@ export interface QueueOptions {
 }
 
 export const givenUpOption = (): Option =>
-  new Option('--given-up', 'events that no destination accepted for three days, instead of refused messages');
+  new Option('--given-up', 'events that no destination accepted for three days, instead of rejected messages');
 
 export const queueOf = ({ givenUp }: QueueOptions): FinalQueue => (givenUp ? 'given-up' : 'rejected');
 
 /** The noun for a message of a queue. */
-export const oneOf = (queue: FinalQueue): string => (queue === 'rejected' ? 'refused message' : 'given-up event');
+export const oneOf = (queue: FinalQueue): string => (queue === 'rejected' ? 'rejected message' : 'given-up event');

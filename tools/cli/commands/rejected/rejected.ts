@@ -1,4 +1,4 @@
-/** `groupage rejected …`: lists refused messages with their reasons, and sends them again or deletes them. */
+/** `groupage rejected …`: lists rejected messages with their reasons, and sends them again or deletes them. */
 import { Command } from 'commander';
 import type * as z from 'zod/mini';
 import type { Skipped } from '../../../../src/api/shared/answer-schemas.ts';
@@ -18,16 +18,16 @@ interface HandleOptions extends WithReason, QueueOptions {
 
 export const rejectedCommand = (): Command => {
   const group = new Command('rejected')
-    .description('list the messages that Groupage refused, with the reasons, and send them again or delete them')
+    .description('list rejected messages with the reasons, send them again, or delete them')
     .addHelpText('after', '\nWithout a subcommand, `groupage rejected` lists the messages.');
   group.addCommand(listCommand(), { isDefault: true });
   group.addCommand(
-    handling('redrive', 'send refused messages again that would be accepted now').action(
+    handling('redrive', 'send rejected messages again that would be accepted now').action(
       (ids: readonly string[], options: HandleOptions) => handle(REDRIVE, ids, options),
     ),
   );
   group.addCommand(
-    handling('discard', 'delete refused messages for good: their tasks are never registered').action(
+    handling('discard', 'delete rejected messages for good: their tasks are never registered').action(
       (ids: readonly string[], options: HandleOptions) => handle(DISCARD, ids, options),
     ),
   );

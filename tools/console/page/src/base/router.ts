@@ -18,7 +18,7 @@ export type Route =
   | {
       readonly view: 'batches';
       readonly operation?: string;
-      /** `under-way`: only unfinished batches that are retried or wait. */
+      /** `under-way`: only batches under way. */
       readonly which?: string;
       readonly state?: string;
       readonly fill?: string;

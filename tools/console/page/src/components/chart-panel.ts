@@ -164,7 +164,7 @@ const text = ({ time, values, nothing: none }: Readout): TemplateResult => html`
     ${values.length === 0 ? html`<p class="muted">${none}</p>` : values.map(({ name, value, as }) => html`<p><span class="key ${as}">${name}</span> <strong>${value}</strong></p>`)}
   </div>`;
 
-/** What a change of needs a new plot, instead of new data for it. */
+/** The properties whose change requires a new plot instead of new data. */
 const drawnAs = ({ lines, step }: Chart): string => `${step} ${lines.map(({ name }) => name).join()}`;
 
 const dataOf = ({ at = [], lines }: Chart): uPlot.AlignedData => [

@@ -196,12 +196,12 @@ export const redriveOfTarget = (target: string): Redrive => ({
 });
 
 const TITLES: Readonly<Record<string, string>> = {
-  rejected: 'Send the refused messages again',
+  rejected: 'Send the rejected messages again',
   'given-up': 'Send the given-up events again',
 };
 const TEXTS: Readonly<Record<string, string>> = {
   rejected:
-    'They go back to the register queue, with the ids that their tasks would have had. Messages that would be refused again stay, and are listed with the reason.',
+    'They go back to the register queue, with the ids that their tasks would have had. Messages that would be rejected again stay, and are listed with the reason.',
   'given-up':
     'They go back to the callback queue. An event that is not delivered by its third receive is given up again.',
 };

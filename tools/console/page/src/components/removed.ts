@@ -40,11 +40,11 @@ export class Removed {
       ${
         operations.length > 0
           ? html`<section aria-labelledby="removed-title">
-            <h2 id="removed-title">Not configured any more, but with work left</h2>
+            <h2 id="removed-title">No longer configured, but with work left</h2>
             ${operations.map(
               (each) => html`<div class="note warn">${shape('warn')}<div>
                 <p><strong>${each.operation}</strong>: ${workLeft(each)}. These tasks wait; nothing is lost.</p>
-                <p>Configure the operation again, and they continue. To drop waiting tasks instead, configure it again, pause it, and cancel them.</p>
+                <p>Configure the operation again: its tasks continue. To drop waiting tasks instead, configure it again, pause it, and cancel them.</p>
               </div></div>`,
             )}
             ${command('doctor')}</section>`
@@ -54,7 +54,7 @@ export class Removed {
   }
 }
 
-export const workLeft = ({ targets, waiting, underWay }: RemovedOperation): string =>
+const workLeft = ({ targets, waiting, underWay }: RemovedOperation): string =>
   [
     ...(waiting > 0 ? [`${plural(waiting, 'task')} of ${plural(targets, 'Target')} wait`] : []),
     ...(underWay

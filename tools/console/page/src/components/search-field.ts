@@ -1,6 +1,6 @@
 /**
  * The search in the header: a combobox whose list has the best hits by kind. The server searches the names that it
- * knows, so a letter more costs no read units.
+ * knows, so further letters cost no read units.
  */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import type { Found, Hit } from '../../../server/shapes.ts';

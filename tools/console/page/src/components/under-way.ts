@@ -12,7 +12,7 @@ export const inBatches = (underWay: UnderWaySummary | undefined): unknown =>
     ? html`<span title=${underWayWords(underWay)}>${count(underWay.tasks, underWay.isAtLeast)}</span>${underWay.retried > 0 ? html` <span class="muted">retried</span>` : nothing}`
     : '–';
 
-/** What these tasks wait for, why, and the next step. @param route where the batches are listed. */
+/** The reasons why these tasks have no result, and the next step. @param route of the list of their batches. */
 export const underWayNote = (
   underWay: UnderWaySummary | undefined,
   route: Route,

@@ -172,8 +172,8 @@ const ofRemoved = ({ removed = [] }: HealthInput): Trouble[] =>
   removed.map(({ operation, targets, waiting, underWay }) => ({
     tone: 'warn',
     word: 'not configured',
-    text: `${operation} is not configured any more, but ${plural(waiting + (underWay?.tasks ?? 0), 'task')} of it in ${plural(targets + (underWay?.batches ?? 0), 'Target or batch', 'Targets and batches')} are left. They wait; nothing is lost.`,
-    next: 'Configure the operation again, and they continue.',
+    text: `${operation} is no longer configured, but has work left: ${plural(waiting + (underWay?.tasks ?? 0), 'task')} in ${plural(targets + (underWay?.batches ?? 0), 'Target or batch', 'Targets and batches')}. These tasks wait; nothing is lost.`,
+    next: 'Configure the operation again: its tasks continue.',
     route: { view: 'operations' },
   }));
 
@@ -192,8 +192,8 @@ const ofQueues = ({ queues }: HealthInput): Trouble[] => {
   const { rejected = 0 } = queues ?? {};
   const refused: Trouble = {
     tone: 'warn',
-    word: 'refused',
-    text: `${plural(rejected, 'message')} ${rejected === 1 ? 'was' : 'were'} refused. ${rejected === 1 ? 'It is' : 'They are'} in the rejected queue with the reasons.`,
+    word: 'rejected',
+    text: `${plural(rejected, 'message')} ${rejected === 1 ? 'was' : 'were'} rejected. ${rejected === 1 ? 'It is' : 'They are'} in the rejected queue with the reasons.`,
     next: 'Read the reasons, fix the cause, then send them again or discard them.',
     route: { view: 'rejected' },
   };

@@ -16,7 +16,7 @@ export interface OperationRow {
   readonly operation: string;
   readonly state: State;
   readonly slots: { readonly taken: number; readonly total: number } | undefined;
-  /** What is under way in batches that are retried or wait. */
+  /** The tasks in batches under way. */
   readonly underWay: Operation['underWay'];
   /** Undefined if no Targets of the operation were read. */
   readonly waiting: Waiting | undefined;

@@ -1,4 +1,4 @@
-/** Texts about batches that are under way: being retried, with a job that reports later, or held. Pure. */
+/** Texts about batches under way: retried, with a job that reports later, or held. Pure. */
 import type { UnderWaySummary } from '../../../../../src/api/operations/responses.ts';
 import { age, count, plural } from '../base/format.ts';
 
@@ -9,7 +9,9 @@ export const underWayWords = ({ retried, pending, tasks, attempt }: UnderWaySumm
       ? [`${count(retried)} being retried${attempt ? `, after up to ${plural(attempt, 'attempt')}` : ''}`]
       : []),
     ...(pending > 0 ? [`${count(pending)} with a job that reports later`] : []),
-    ...(tasks > retried + pending ? [`${count(tasks - retried - pending)} held for a pause, a slot or the rate`] : []),
+    ...(tasks > retried + pending
+      ? [`${count(tasks - retried - pending)} held by a pause, a missing slot or the rate limit`]
+      : []),
   ].join('; ');
 
 /** The age of the oldest of these tasks. */
@@ -20,9 +22,9 @@ export const mainReason = ({ reasons }: UnderWaySummary): string | undefined => 
 
 /** What a reason means for the tasks, and what a user can do. */
 export const nextStep = (reason: string | undefined): string => {
-  if (reason === undefined) return 'They go on by themselves.';
+  if (reason === undefined) return 'These tasks continue by themselves.';
   if (/\b429\b|throttl|too many/i.test(reason))
-    return 'The downstream asks for fewer calls. Throttled attempts do not count, so no task fails; the pauses grow. If it lasts, lower rateLimit or concurrency.';
+    return 'The downstream asks for fewer calls. Throttled attempts do not count, so no task fails; the pauses between them grow. If this lasts, lower rateLimit or concurrency.';
   if (/\b40[134]\b|url and access/i.test(reason))
     return 'The downstream refuses the calls: check its URL and access in the configuration. No task fails meanwhile.';
   return 'Groupage calls again by itself, with growing pauses. When no attempt is left, the tasks fail with this reason and can be redriven.';

@@ -119,7 +119,7 @@ export const targetState = (
   if (paused) return { tone: 'warn', word: 'paused' };
   if (openBatch) return { tone: 'busy', word: 'sealing' };
   if (underWay && underWay.retried > 0) return { tone: 'warn', word: 'retrying' };
-  if (blocked) return { tone: 'warn', word: 'held' };
+  if (blocked) return { tone: 'warn', word: 'blocked' };
   if (waiting > 0 && leader && Date.parse(leader.lockedUntil) >= now) return { tone: 'busy', word: 'filling' };
   if (waiting > 0)
     return now - Date.parse(oldestAt ?? '') > ON_ITS_WAY

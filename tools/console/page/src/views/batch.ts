@@ -104,7 +104,7 @@ const calls = (batch: Batch, now: number): TemplateResult => html`
     ${
       batch.calls && batch.calls.length > 0
         ? html`${waterfallOf(batch.calls, batch.size, now)}
-          ${batch.calls.length >= CALLS_KEPT ? html`<p class="muted">The last ${count(CALLS_KEPT)} calls are kept. Earlier ones are in the log of the batch function.</p>` : nothing}`
+          ${batch.calls.length >= CALLS_KEPT ? html`<p class="muted">The last ${count(CALLS_KEPT)} calls are kept. Earlier ones are in the log of the batch handler.</p>` : nothing}`
         : empty(
             'No call is recorded',
             batch.startedAt

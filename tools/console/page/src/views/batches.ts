@@ -1,4 +1,4 @@
-/** Batches of all operations or of one: the newest, or those that are retried or wait; by state and by fill. */
+/** Batches of all operations or of one: the newest, or those under way; by state and by fill. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { BatchPage } from '../../../../../src/api/batches/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -52,14 +52,14 @@ export const batchesScreen = (page: Page, route: BatchesRoute): Screen => {
 const summary = ({ batches, looked, cursor }: BatchPage, shown: number, { which }: BatchesRoute): string => {
   const filtered = shown < batches.length ? `${count(shown)} of ` : '';
   if (which === UNDER_WAY)
-    return `${filtered}${plural(batches.length, 'batch', 'batches')} without an end after an attempt or a long wait, the one with the oldest task first${cursor ? '; there are more on the next page' : ''}. A batch in its first attempt is not listed here.`;
+    return `${filtered}${plural(batches.length, 'batch', 'batches')} under way, the one with the oldest task first${cursor ? '; there are more on the next page' : ''}. They have had an attempt, or have been held for over 15 minutes.`;
   return `${filtered}${plural(batches.length, 'batch', 'batches')}, the newest of ${plural(looked ?? 0, 'Target')}${cursor ? '; batches of other Targets are on the next page' : ''}.`;
 };
 
 const none = ({ which, state, fill }: BatchesRoute): TemplateResult => {
   if (state ?? fill) return empty('No batch of this list matches', 'Change the state or the fill above.');
   return which === UNDER_WAY
-    ? empty('No batch is retried or waits', 'Every batch ended in its first attempt, or is in it now.')
+    ? empty('No batch is under way', 'Batches in their first attempt are not listed here.')
     : empty('No batch yet', 'A batch is sealed when it is full, or when its oldest task has waited long enough.');
 };
 
@@ -86,7 +86,7 @@ const filters = (
       ${select('Operation', 'operation', operation, [...all, ...operations.map((each) => [each, each] as const)])}
       ${select('Show', 'which', route.which, [
         ['', 'the newest'],
-        [UNDER_WAY, 'retried or waiting, oldest first'],
+        [UNDER_WAY, 'under way (retried, held, job runs), oldest first'],
       ])}
       ${select('State', 'state', route.state, [['', 'any'], ...STATES])}
       ${select('Fill', 'fill', route.fill, [['', 'any'], ...FILLS])}

@@ -36,7 +36,7 @@ export const failuresScreen = (page: Page, cursor: string | undefined): Screen =
         </section>
         <section aria-labelledby="letters-title">
           <h2 id="letters-title">Undelivered messages</h2>
-          <p class="lead">Dead letters are messages that failed five times (events: 1,000 times). The sweep sends them again by itself. Refused messages and given-up events stay until a user sends them again or discards them: open them to see the reasons. SQS deletes all of them after 14 days.</p>
+          <p class="lead">Dead letters are messages that failed five times (events: 1,000 times). The sweep sends them again by itself. Rejected messages and given-up events stay until a user sends them again or discards them: open them to see the reasons. SQS deletes all of them after 14 days.</p>
           ${refused(page, PATHS.queues) ?? letters(page, queues)}
         </section>
         ${command('failures')}`;
@@ -75,7 +75,7 @@ interface Letters {
 
 const letters = (page: Page, queues: Queues | undefined): TemplateResult =>
   table<Letters>({
-    name: 'Dead letters and refused messages',
+    name: 'Dead letters and rejected messages',
     columns: [
       {
         name: 'Queue',
@@ -100,7 +100,7 @@ const letters = (page: Page, queues: Queues | undefined): TemplateResult =>
         name: `dead letters of the ${queue} queue`,
         messages: deadLetters,
       })),
-      { queue: 'rejected', name: 'refused messages', messages: queues.rejected },
+      { queue: 'rejected', name: 'rejected messages', messages: queues.rejected },
       ...(queues.givenUp === undefined
         ? []
         : [{ queue: 'given-up', name: 'given-up events', messages: queues.givenUp }]),

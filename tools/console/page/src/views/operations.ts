@@ -1,4 +1,4 @@
-/** All operations: their state, what waits and what is under way. */
+/** All operations: their state, waiting tasks and tasks under way. */
 import { html } from 'lit';
 import type { Operation } from '../../../../../src/api/operations/responses.ts';
 import { PATHS } from '../base/api.ts';

@@ -1,5 +1,5 @@
 /**
- * Refused messages, or given-up events: reasons, bodies, and buttons to send them again or to delete them.
+ * Rejected messages, or given-up events: reasons, bodies, and buttons to send them again or to delete them.
  *
  * SQS hides a message from all other readers while it is read. So the list is not part of the rounds that keep other
  * views up to date: the page reads it when the view is opened, after an action, and on request.
@@ -21,12 +21,12 @@ type RejectedQueue = 'rejected' | 'given-up';
 const NAMES: Readonly<Record<RejectedQueue, string>> = { rejected: 'Rejected', 'given-up': 'Given-up events' };
 const LEADS: Readonly<Record<RejectedQueue, string>> = {
   rejected:
-    'Groupage refused these messages, so their tasks are not registered. Fix the cause and send them again, or discard them. SQS deletes them after 14 days.',
+    'Groupage rejected these messages, so their tasks are not registered. Fix the cause and send them again, or discard them. SQS deletes them after 14 days.',
   'given-up':
     'No destination accepted these events for three days. Fix the destination and send them again, or discard them. SQS deletes them after 14 days.',
 };
 const EMPTY: Readonly<Record<RejectedQueue, readonly [title: string, next: string]>> = {
-  rejected: ['No refused message', 'A message that Groupage refuses is listed here with the reasons.'],
+  rejected: ['No rejected message', 'A message that Groupage rejects is listed here with the reasons.'],
   'given-up': ['No given-up event', 'An event that no destination accepts for three days is listed here.'],
 };
 const ONE: Readonly<Record<RejectedQueue, string>> = { rejected: 'message', 'given-up': 'event' };
@@ -128,7 +128,7 @@ class RejectedScreen implements Screen {
       </div>
       ${moreReasons(message)}
       ${facts([
-        [this.#queue === 'rejected' ? 'Refused' : 'Given up', html`<time-ago at=${since}></time-ago>`],
+        [this.#queue === 'rejected' ? 'Rejected' : 'Given up', html`<time-ago at=${since}></time-ago>`],
         ['Operation', operation && breakable(operation)],
         ['Task id', taskId && idText(taskId)],
         ['Destination', destination && breakable(destination)],
@@ -145,7 +145,7 @@ class RejectedScreen implements Screen {
       title: `Send this ${ONE[this.#queue]} again`,
       text: html`${
         this.#queue === 'rejected'
-          ? 'It goes back to the register queue, with the id that its task would have had. If a table shows another problem, it is refused again and appears here as a new message.'
+          ? 'It goes back to the register queue, with the id that its task would have had. If the register function finds another problem, such as a used id, it rejects the message again. The message then appears here as a new one.'
           : 'It goes back to the callback queue.'
       }`,
       button: 'Redrive',

@@ -48,5 +48,5 @@ const group = (found: Found, of: FoundGroup): TemplateResult => html`
 const none = ({ query }: Found): TemplateResult =>
   empty(
     `Nothing is called ${query}`,
-    html`Tasks and batches are found by their whole id: other names by any part. A Target that is not among the searched ones is found by the beginning of its name, in upper and lower case as it is written. See <a href=${href({ view: 'targets' })}>all Targets</a>.`,
+    html`Tasks and batches are found by their whole id, other names by any part. A Target beyond the searched ones is found by the beginning of its name, in the same case. See <a href=${href({ view: 'targets' })}>all Targets</a>.`,
   );

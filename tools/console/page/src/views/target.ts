@@ -122,7 +122,7 @@ const numbers = (state: Target | undefined): TemplateResult => html`
 /** What the tasks in batches wait for, and how many batches are in flight if a cap counts them. */
 const inFlightWords = ({ underWay, inFlight }: Target): string =>
   [
-    ...(underWay ? [underWayWords(underWay)] : ['none retried or held']),
+    ...(underWay ? [underWayWords(underWay)] : ['none under way']),
     ...(inFlight ? [`${plural(inFlight.length, 'batch', 'batches')} in flight`] : []),
   ].join('; ');
 

@@ -1,4 +1,4 @@
-/** Targets of all operations or of one, page by page, with a search by a part of their names, and by what they have. */
+/** Targets of all operations or of one, page by page, with a search by a part of their names, and with filters. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { PATHS } from '../base/api.ts';
@@ -42,7 +42,7 @@ const SORTS = [
   ['', 'all, by name'],
   ['waiting', 'with waiting tasks, most first'],
   ['oldest', 'with waiting tasks, oldest first'],
-  ['retried', 'with tasks in batches that are retried or held, oldest first'],
+  ['retried', 'with batches under way (retried, held, job runs), oldest first'],
   ['failed', 'with failed tasks, most first'],
   ['paused', 'paused, or without a free slot, longest first'],
 ] as const;
@@ -88,7 +88,7 @@ const covered = ({ targets, looked, found, cursor }: TargetPage, { sort, search 
   const first =
     found !== undefined && found > targets.length ? `The first ${targets.length} of ${plural(found, 'Target')}. ` : '';
   const among = `${first}Among ${plural(looked, 'Target')}`;
-  if (sort === 'retried') return `${among} with batches that are retried or held.`;
+  if (sort === 'retried') return `${among} with batches under way.`;
   return cursor
     ? `${among}, in the order of their names. There are more: the next page looks at the next ones.`
     : `${among}: all${search ? ' whose names were searched' : ''}.`;

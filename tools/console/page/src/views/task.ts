@@ -134,7 +134,7 @@ class TaskScreen implements Screen {
         <p class="title">No task has this id. Possible reasons:</p>
         <ol>
           <li>The message is still in the <strong>register queue</strong>. That takes seconds, and this page then shows the task. See <a href=${href({ view: 'overview' })}>the flow</a>.</li>
-          <li>The message was refused, and is in the <strong>rejected queue</strong> with the reasons. See <a href=${href({ view: 'failures' })}>the failures</a>.</li>
+          <li>The message was rejected, and is in the <strong>rejected queue</strong> with the reasons. See <a href=${href({ view: 'failures' })}>the failures</a>.</li>
           <li>The task ended long ago and was <strong>deleted</strong>: tasks are kept for <code>keepTasks</code> after they end.</li>
         </ol>
         <p>Or is it the id of a <a href=${href({ view: 'fan-out', id: this.#id })}>fan-out</a>, a <a href=${href({ view: 'list', id: this.#id })}>list</a>, or a <a href=${href({ view: 'fleet', id: this.#id })}>fleet</a>?</p>
