@@ -34,6 +34,22 @@ const started = async (ship: Partial<Operation> = {}) => {
 };
 
 describe('an operation', () => {
+  it('has a configuration, and 404 for an unknown name', async () => {
+    const { ask } = await started({ batch: aPolicy({ maxWait: 5_000 }) });
+    const { operation, settings } = (await ask('/operations/ship/configuration')) as Record<string, unknown>;
+    expect(operation).toBe('ship');
+    expect(settings).toContainEqual({
+      path: 'batch.maxWait',
+      value: '5s',
+      source: 'built-in',
+      meaning: 'How long the oldest task waits for others',
+    });
+    expect(await ask('/operations/shop/configuration')).toMatchObject({
+      status: 404,
+      detail: 'there is no operation "shop": configured are ship, parcels',
+    });
+  });
+
   it('is late after its window, if it has one, and not after maxWait', async () => {
     const { ask } = await started({ batch: aPolicy({ maxWait: 5_000, window: 3_600_000 }) });
     expect(await ask('/operations/ship')).toMatchObject({ lateAfterSeconds: 3_900 });

@@ -63,6 +63,7 @@ describe('a resolved configuration', () => {
             producers: { send: 'any', coalesce: 'own', acknowledge: 'token', redrive: 'api' },
           },
         },
+        sources: { ship: { target: 'operation', 'downstream.kind': 'operation', 'downstream.url': 'operation' } },
         destinations: {},
         producers: {},
       },

@@ -163,6 +163,7 @@ export const aConfig = (...operations: readonly Partial<Operation>[]): Config =>
       return [operation.operation, operation];
     }),
   ),
+  sources: {},
   register: AS_THEY_COME,
   fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
   lists: { keep: 604_800_000, callback: null },

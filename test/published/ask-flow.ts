@@ -79,6 +79,7 @@ export const operationsAndTargets = async () => {
   await ask('GET /targets?limit=1');
   await ask('GET /targets?operation=ship&prefix=depot');
   await ask('GET /operations/ship');
+  await ask('GET /operations/ship/configuration');
   await ask('POST /operations/ship/resume', {});
   await ask('POST /operations/ship/pause', { reason: 'a storm' });
   await ask('POST /operations/ship/pause', '');

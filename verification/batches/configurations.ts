@@ -14,6 +14,7 @@ export const configOf = (
   version: 1,
   register,
   operations,
+  sources: {},
   fanOuts: { idleOpen: 120 * MINUTE, idleSealed: WEEK, keep: WEEK, callback: null },
   lists: { keep: WEEK, callback: null },
   alarms: NO_ALARMS,

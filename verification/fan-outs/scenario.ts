@@ -79,6 +79,7 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
       version: 1,
       register: AS_THEY_COME,
       operations: {},
+      sources: {},
       fanOuts: { ...idle, keep, callback: random.chance(0.9) ? 'ops' : null },
       lists: { keep, callback: null },
       alarms: NO_ALARMS,

@@ -85,6 +85,7 @@ export const listScenarioOf = (seed: number): ListScenario => {
       version: 1,
       register: AS_THEY_COME,
       operations: { [OPERATION]: operation },
+      sources: {},
       fanOuts: { idleOpen: 10 * MINUTE, idleSealed: 10 * MINUTE, keep: 20 * MINUTE, callback: null },
       lists: { keep: random.pick([60, 90]) * MINUTE, callback: random.chance(0.9) ? 'ops' : null },
       alarms: NO_ALARMS,

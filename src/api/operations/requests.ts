@@ -22,6 +22,7 @@ const RESUMING = fields({ target: ONE_TARGET }).check(z.meta({ id: 'ResumeReques
 export const OPERATION_CALLS = {
   listOperations: { on: 'GET /operations', right: 'read' },
   getOperation: { on: 'GET /operations/:name', right: 'read' },
+  getConfiguration: { on: 'GET /operations/:name/configuration', right: 'read' },
   pauseOperation: { on: 'POST /operations/:name/pause', right: 'operate', audit: 'pause', body: PAUSING },
   resumeOperation: { on: 'POST /operations/:name/resume', right: 'operate', audit: 'resume', body: RESUMING },
 } satisfies Calls;

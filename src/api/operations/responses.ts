@@ -1,7 +1,9 @@
 /** Responses of `/operations`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
+import type { SettingSource } from '../../domain/config/settings.ts';
 import type { Pause as StoredPause } from '../../domain/operations/slots.ts';
 import {
+  anything,
   describeCalls,
   flag,
   list,
@@ -112,6 +114,32 @@ const OPERATION_DETAILS = z
     z.meta({ id: 'OperationDetails', description: 'The state of an operation with its batches and waiting Targets.' }),
   );
 
+export const SETTING = z
+  .object({
+    path: text('The key in the configuration: within the operation or, for `register`, within the file.'),
+    value: anything(
+      'The value as in a configuration file: `"10s"`, `100`; null for none. Literal header values and the query of a URL are hidden.',
+    ),
+    source: word<SettingSource>('Where the value comes from', {
+      operation: 'the configuration sets it for this operation',
+      configuration: 'the configuration sets it for all operations',
+      derived: 'it is not set, but follows from other settings of this operation',
+      'built-in': 'it is not set, so Groupage uses its default',
+    }),
+    meaning: text('What the setting does.'),
+  })
+  .check(z.meta({ id: 'Setting', description: 'A setting that applies to an operation.' }));
+const CONFIGURATION = z
+  .object({
+    operation: text('The name of the operation.'),
+    settings: list(SETTING, 'All settings that apply to the operation.'),
+  })
+  .check(
+    z.meta({ id: 'OperationConfiguration', description: 'The configuration of an operation, with all defaults.' }),
+  );
+export type Setting = z.infer<typeof SETTING>;
+export type OperationConfiguration = z.infer<typeof CONFIGURATION>;
+
 const OPERATIONS = z
   .object({ operations: list(OPERATION, 'All configured operations.') })
   .check(z.meta({ id: 'OperationList' }));
@@ -148,6 +176,12 @@ export const OPERATIONS_DESCRIBED = describeCalls(OPERATION_CALLS, {
   getOperation: {
     summary: 'Gets the state of an operation',
     answers: { 200: { description: 'The state of the operation.', schema: OPERATION_DETAILS } },
+    problems: { 404: NO_OPERATION },
+  },
+  getConfiguration: {
+    summary: 'Gets the configuration of an operation, with all defaults',
+    description: 'Each value has its source. The answer contains no secrets, but the names of secrets.',
+    answers: { 200: { description: 'The settings of the operation.', schema: CONFIGURATION } },
     problems: { 404: NO_OPERATION },
   },
   pauseOperation: {

@@ -1,6 +1,7 @@
 /** `/v1/operations`: the state of operations; pause and resume. */
 import type { Hono } from 'hono';
 import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
+import { settingsFor } from '../../domain/config/settings.ts';
 import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
 import { slotsOf } from '../../steps/slots/operation-slots.ts';
 import { askResumeOperation, askResumeTarget, pauseOperation, pauseTarget } from '../../steps/slots/pauses.ts';
@@ -29,6 +30,11 @@ export const operationRoutes = (deps: ApiDeps): Hono => {
     getOperation: async ({ context, part }) => {
       const { view, details } = await look(deps, named(deps, part('name')));
       return context.json({ ...view, ...details });
+    },
+
+    getConfiguration: async ({ context, part }) => {
+      const operation = named(deps, part('name'));
+      return context.json({ operation: operation.operation, settings: settingsFor(config, operation) });
     },
 
     pauseOperation: async ({ context, part, body }) => {

@@ -16,6 +16,7 @@ import {
 } from '../timings.ts';
 import type { Destination, DownstreamTarget } from './endpoints.ts';
 import type { BatchPolicy, CircuitPolicy, Concurrency, RetryPolicy } from './policies.ts';
+import type { Sources } from './settings.ts';
 
 /** Names of the destinations for an operation's events; null for none. A task may name its own destination. */
 export interface Callbacks {
@@ -92,6 +93,8 @@ export const KEEP_AUDIT: Millis = 400 * 24 * 60 * MINUTE;
 export interface Config {
   readonly version: 1;
   readonly operations: Readonly<Record<OperationName, Operation>>;
+  /** Where the values of each operation come from. */
+  readonly sources: Readonly<Record<OperationName, Sources>>;
   readonly register: RegisterPolicy;
   readonly fanOuts: FanOutPolicy;
   readonly lists: ListPolicy;

@@ -1,17 +1,22 @@
-/** `groupage operations`: lists operations, with pauses, circuits and slots. */
+/** `groupage operations`: lists operations, with pauses, circuits and slots, or shows the configuration of one. */
 import { Command } from 'commander';
 import type { Pause } from '../../../src/api/operations/responses.ts';
 import { lowerBound } from '../../lower-bounds.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
 import { OPERATIONS, type OperationShape } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';
+import { showConfiguration } from '../shared/configuration.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
 import { inBatches, underWayTexts } from '../shared/under-way.ts';
 
 export const operationsCommand = (): Command =>
   new Command('operations')
-    .description('list operations: pauses, circuits, used slots, and Targets that wait for a free slot')
-    .action(async (options: CommonOptions) => {
+    .description(
+      'list operations: pauses, circuits, used slots, and Targets that wait for a free slot; or show the configuration of one',
+    )
+    .argument('[operation]', 'show the configuration of this operation, and where each value comes from')
+    .action(async (name: string | undefined, options: CommonOptions) => {
+      if (name !== undefined) return showConfiguration(await connect(options), name, options);
       const { text, value } = await operationsOf(await connect(options));
       console.log(options.json ? printJson(text) : operationsTable(value.operations));
     });

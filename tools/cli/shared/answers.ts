@@ -66,6 +66,9 @@ export const FLUSHED = told(targets.FLUSHED, 'target', 'waiting');
 
 const OPERATION = told(operations.OPERATION, 'operation', 'circuit', 'failures', 'waitingTargets');
 export type OperationShape = z.infer<typeof OPERATION>;
+const SETTING = told(operations.SETTING, 'path', 'value', 'source', 'meaning');
+export type SettingShape = z.infer<typeof SETTING>;
+export const CONFIGURATION = z.looseObject({ operation: z.string(), settings: z.array(SETTING) });
 export const OPERATIONS = z.looseObject({ operations: z.array(OPERATION) });
 /** Responses to pausing and resuming an operation or a Target. */
 export const PAUSED = told(operations.TARGET_PAUSED, 'alreadyPaused');

@@ -10,10 +10,11 @@ import type { Parsed, Problem } from '../../../util/problems.ts';
 import { OPERATION_NAME_PATTERN, type OperationName } from '../../ids.ts';
 import { type Config, KEEP_AUDIT, type Operation } from '../resolved.ts';
 import { operationSchema } from './combinations.ts';
-import { destinationSchema } from './endpoints.ts';
+import { destinationSchema, requiredOf } from './endpoints.ts';
 import { checkRules, modeSchema, producersSchema } from './producers.ts';
 import { DAY, duration, fault, mustUnseen, section } from './rules.ts';
 import { alarmsSchema, fanOutsSchema, listsSchema, registerSchema } from './sections.ts';
+import { sourcesOf } from './sources.ts';
 import { passedOver, unknownKey } from './unknown-keys.ts';
 
 const name = (of: string) =>
@@ -70,12 +71,25 @@ export const parseConfig = (input: unknown): Parsed<Config> => {
   const problems = [...passedOver(input).filter(({ path }) => !named.has(path)), ...found];
   if (!parsed.success || problems.length > 0) return { ok: false, problems };
   const { operations, $schema: _, ...rest } = parsed.data;
-  const resolved = Object.entries(operations).map(([operation, { target, ...others }]): [string, Operation] => [
-    operation,
-    { operation: operation as OperationName, keys: target, ...others },
-  ]);
-  return { ok: true, value: { version: 1, operations: Object.fromEntries(resolved), ...rest } };
+  const resolved = Object.entries(operations).map(([name, parsedOne]) => resolvedFrom(name, parsedOne));
+  const value = {
+    version: 1 as const,
+    operations: Object.fromEntries(resolved.map((each) => [each.operation, each])),
+    sources: Object.fromEntries(resolved.map((each) => [each.operation, sourcesOf(input, each, bareOf(each))])),
+    ...rest,
+  };
+  return { ok: true, value };
 };
+
+const resolvedFrom = (name: string, { target, ...others }: z.output<typeof operationSchema>): Operation => ({
+  operation: name as OperationName,
+  keys: target,
+  ...others,
+});
+
+/** The same operation with its required settings alone: all others have their built-in defaults. */
+const bareOf = ({ operation, keys, downstream }: Operation): Operation =>
+  resolvedFrom(operation, operationSchema.parse({ target: keys, downstream: requiredOf(downstream) }));
 
 const problemsOf = (issue: z.core.$ZodIssue, input: unknown): Problem[] => {
   const path = issue.path.join('.');

@@ -1,6 +1,7 @@
 /** Schemas of downstreams and destinations. No address comes from anywhere else. */
 import * as z from 'zod';
 import { MINUTE } from '../../timings.ts';
+import type { DownstreamTarget } from '../endpoints.ts';
 import { headersSchema, secretSchema } from './headers.ts';
 import { busName, functionName, machineName, queueName, topicName } from './names.ts';
 import { DAY, duration, must, mustUnseen, section } from './rules.ts';
@@ -102,3 +103,14 @@ const keysOf = (kinds: Readonly<Record<string, { readonly shape: object }>>): Ke
 /** The keys of each kind. */
 export const downstreamKeys = keysOf(downstreamKinds);
 export const destinationKeys = keysOf(destinationKinds);
+
+/** A downstream with the keys that its kind requires, and no others. */
+export const requiredOf = (downstream: DownstreamTarget): object => {
+  const { shape } = downstreamKinds[downstream.kind];
+  return Object.fromEntries(
+    Object.entries(downstream).filter(([key]) => {
+      const field: z.ZodType | undefined = shape[key as keyof typeof shape];
+      return field !== undefined && !field.safeParse(undefined).success;
+    }),
+  );
+};

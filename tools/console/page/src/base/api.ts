@@ -69,6 +69,7 @@ export const searchPath = (text: string, isFull: boolean): string =>
 export const PATHS = {
   operations: '/v1/operations',
   operation: (name: string) => `/v1/operations/${id(name)}`,
+  configuration: (name: string) => `/v1/operations/${id(name)}/configuration`,
   queues: '/v1/queues',
   removed: '/v1/doctor/removed',
   letters: (queue: string) => `/v1/dead-letters/${id(queue)}/messages?limit=50`,

@@ -8,6 +8,7 @@ import { capital, count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { chartSection } from '../components/chart-section.ts';
+import { configurationSection } from '../components/configuration.ts';
 import { heading } from '../components/heading.ts';
 import { command, empty, figure, isUnknown, link, progress, refused, shape, skeleton } from '../components/parts.ts';
 import { pauseButton, pauseNote } from '../components/pauses.ts';
@@ -21,10 +22,11 @@ const TARGETS = 10;
 
 export const operationScreen = (page: Page, name: string): Screen => {
   const path = PATHS.operation(name);
+  const configurationPath = PATHS.configuration(name);
   const targetsPath = PATHS.targets({ operation: name, limit: TARGETS });
   return {
     title: name,
-    paths: () => [path, targetsPath],
+    paths: () => [path, configurationPath, targetsPath],
     render: () => {
       const operation = page.live.body<OperationDetails>(path);
       const targets = page.live.body<TargetPage>(targetsPath);
@@ -48,6 +50,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
           ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All Targets of this operation</a></p>` : nothing}
         </section>
         ${chartSection(page, { operation: name })}
+        ${configurationSection(page, configurationPath)}
         ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`
         }`;
     },
