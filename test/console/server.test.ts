@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { advising } from '../../tools/console/server/advice/advising.ts';
 import type { CallApi } from '../../tools/console/server/call.ts';
 import { finding } from '../../tools/console/server/find.ts';
 import type { Limits } from '../../tools/console/server/interval.ts';
@@ -40,6 +41,7 @@ const start = (page: BuiltPage, call = echo): Promise<LocalServer> => {
   const app = consoleApp({
     about: async () => ABOUT,
     rounds,
+    advise: advising(rounds.call, noMetrics('this is a test')),
     find: finding(searchNames(rounds, async () => ABOUT.operations, LIMITS)),
     metrics: metricsFeed(noMetrics('this is a test')),
     page: Promise.resolve(page),

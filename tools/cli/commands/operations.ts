@@ -1,13 +1,18 @@
 /** `groupage operations`: lists operations, with pauses, circuits and slots, or shows the configuration of one. */
 import { Command } from 'commander';
 import type { Pause } from '../../../src/api/operations/responses.ts';
+import { WrongUsage } from '../../failure.ts';
 import { lowerBound } from '../../lower-bounds.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
 import { OPERATIONS, type OperationShape } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';
-import { showConfiguration } from '../shared/configuration.ts';
+import { showOperation } from '../shared/configuration.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
 import { inBatches, underWayTexts } from '../shared/under-way.ts';
+
+interface OperationsOptions extends CommonOptions {
+  readonly advice?: boolean;
+}
 
 export const operationsCommand = (): Command =>
   new Command('operations')
@@ -15,8 +20,11 @@ export const operationsCommand = (): Command =>
       'list operations: pauses, circuits, used slots, and Targets that wait for a free slot; or show the configuration of one',
     )
     .argument('[operation]', 'show the configuration of this operation, and where each value comes from')
-    .action(async (name: string | undefined, options: CommonOptions) => {
-      if (name !== undefined) return showConfiguration(await connect(options), name, options);
+    .option('--advice', 'also say what a longer wait would bring, from its figures and simulations')
+    .action(async (name: string | undefined, options: OperationsOptions) => {
+      if (name === undefined && options.advice)
+        throw new WrongUsage('--advice is about one operation: groupage operations NAME --advice');
+      if (name !== undefined) return showOperation(name, options);
       const { text, value } = await operationsOf(await connect(options));
       console.log(options.json ? printJson(text) : operationsTable(value.operations));
     });

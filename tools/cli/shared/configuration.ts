@@ -1,16 +1,19 @@
 /** Shows the configuration of one operation: what applies to it, and where each value comes from. */
 import { printJson, table } from '../../terminal.ts';
+import { adviceOf, describeAdvice } from './advice.ts';
 import { CONFIGURATION, type SettingShape } from './answers.ts';
 import type { ApiClient } from './api-client.ts';
+import { type CommonOptions, connect } from './connect.ts';
 
 /** @throws ApiFailure if there is no such operation */
-export const showConfiguration = async (
-  api: ApiClient,
+export const showOperation = async (
   operation: string,
-  { json }: { readonly json?: boolean },
+  options: CommonOptions & { readonly advice?: boolean },
 ): Promise<void> => {
-  const { text, value } = await configurationOf(api, operation);
-  console.log(json ? printJson(text) : describeSettings(value.settings));
+  const { text, value } = await configurationOf(await connect(options), operation);
+  const advice = options.advice ? await adviceOf(operation, options) : undefined;
+  if (options.json) console.log(advice ? printJson(JSON.stringify({ ...value, advice })) : printJson(text));
+  else console.log(`${describeSettings(value.settings)}${advice ? `\n\n${describeAdvice(advice)}` : ''}`);
 };
 
 const configurationOf = (api: ApiClient, operation: string) =>

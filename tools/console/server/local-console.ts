@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import type { FlowEvent } from '../../../src/domain/events/events.ts';
 import { aboutFrom } from './about.ts';
+import { advising } from './advice/advising.ts';
 import { finding } from './find.ts';
 import { LOCAL } from './interval.ts';
 import { localMetrics } from './local-metrics.ts';
@@ -40,6 +41,7 @@ export const localConsole = (operations: readonly string[], page: Promise<BuiltP
       const rounds = startRounds(call, LOCAL);
       return consoleApp({
         page,
+        advise: advising(rounds.call, metrics),
         find: finding(searchNames(rounds, async () => operations, LOCAL)),
         about: aboutFrom({ kind: 'local' }, LOCAL, async () => operations, metrics),
         rounds,

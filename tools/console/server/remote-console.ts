@@ -3,6 +3,7 @@
 import { CommandFailure } from '../../failure.ts';
 import { type LocalServer, serveLocally } from '../../http/server.ts';
 import { aboutFrom, operationsOf } from './about.ts';
+import { advising } from './advice/advising.ts';
 import type { CallApi } from './call.ts';
 import { finding } from './find.ts';
 import { DEPLOYED } from './interval.ts';
@@ -38,6 +39,7 @@ export const serveConsole = async ({ source, call, metrics }: RemoteStack, port:
   const app = consoleApp({
     about: aboutFrom(source, DEPLOYED, operations, from),
     rounds,
+    advise: advising(rounds.call, from),
     find: finding(searchNames(rounds, async () => known, DEPLOYED)),
     metrics: metricsFeed(from),
     page,

@@ -7,6 +7,8 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import { HttpProblem } from '../../../src/api/shared/problem.ts';
+import { NoConfiguration } from './advice/advise.ts';
+import type { Advising } from './advice/advising.ts';
 import { troubleOf } from './call.ts';
 import type { Find } from './find.ts';
 import { live } from './live.ts';
@@ -20,6 +22,7 @@ export interface ConsoleParts {
   readonly rounds: Rounds;
   readonly metrics: MetricsFeed;
   readonly find: Find;
+  readonly advise: Advising;
   readonly page: Promise<BuiltPage>;
 }
 
@@ -38,7 +41,7 @@ const POLICY = {
   objectSrc: ["'none'"],
 };
 
-export const consoleApp = ({ about, rounds, metrics, find, page }: ConsoleParts): Hono => {
+export const consoleApp = ({ about, rounds, metrics, find, advise, page }: ConsoleParts): Hono => {
   const app = new Hono();
   app.use(secureHeaders({ contentSecurityPolicy: POLICY, xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.get('/console/about', async (context) => {
@@ -50,6 +53,11 @@ export const consoleApp = ({ about, rounds, metrics, find, page }: ConsoleParts)
     if (query.length > QUERY_LENGTH_MAX) throw new HttpProblem(400, 'the searched text is longer than any name');
     context.header('cache-control', 'no-store');
     return context.json(await inWords(() => find(query, context.req.query('full') === '1')));
+  });
+  app.get('/console/advice', async (context) => {
+    const operation = context.req.query('operation') ?? '';
+    context.header('cache-control', 'no-store');
+    return context.json(await inWords(() => advise(operation)));
   });
   app.get('/console/live', live(rounds, metrics));
   app.all('/v1/*', ({ req }) => inWords(() => rounds.call(req.raw)));
@@ -76,6 +84,7 @@ const inWords = async <T>(ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask();
   } catch (cause) {
+    if (cause instanceof NoConfiguration) throw new HttpProblem(404, cause.message);
     throw new HttpProblem(502, troubleOf(cause));
   }
 };

@@ -6,6 +6,7 @@
  * | `GET /console/about` | {@link About} |
  * | `GET /console/live?get=/v1/operations&get=/v1/targets?…&window=21600000` | server-sent events ({@link LiveEvents}): changed answers of these calls, the metrics (also of a longer time range), and the cost of the calls |
  * | `GET /console/search?q=DHL`; with `full=1` all results | {@link Found} |
+ * | `GET /console/advice?operation=NAME` | {@link Advice} |
  *
  * The server makes no calls while no page is open.
  */
@@ -115,6 +116,24 @@ export interface Searched {
   readonly names: number;
   /** Whether there are no other names. */
   readonly isAll: boolean;
+}
+
+/** Advice about an operation's batch policy, from its own figures and simulations. Texts are sentences for the user. */
+export interface Advice {
+  readonly operation: string;
+  /**
+   * `change`: a longer wait would save calls. `nothing`: there is nothing to improve. `too-few-figures`: too little was
+   * measured. `other-load`: the simulator cannot reproduce what was measured.
+   */
+  readonly kind: 'change' | 'nothing' | 'too-few-figures' | 'other-load';
+  /** What was measured, and over what time. */
+  readonly measured?: string;
+  /** The advice: what to change, what it brings, and what it costs. Or why there is none. */
+  readonly text: string;
+  /** With `change`: the setting, and its values as in a configuration file. */
+  readonly change?: { readonly setting: string; readonly from: string; readonly to: string };
+  /** What the simulations assumed. */
+  readonly basis?: string;
 }
 
 /** The recent metrics. */

@@ -65,6 +65,9 @@ const id = encodeURIComponent;
 export const searchPath = (text: string, isFull: boolean): string =>
   `/console/search${query({ q: text, full: isFull ? '1' : undefined })}`;
 
+/** The path of the advice about an operation, which takes a second or two. */
+export const advicePath = (operation: string): string => `/console/advice${query({ operation })}`;
+
 /** The paths of the API that views read. The page keeps the answers for the open view up to date. */
 export const PATHS = {
   operations: '/v1/operations',

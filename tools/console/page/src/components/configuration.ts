@@ -8,7 +8,7 @@ import { type Column, table } from './table.ts';
 
 /** The words for the sources. */
 const SOURCES: Readonly<Record<Setting['source'], string>> = {
-  operation: 'this operation',
+  operation: 'operation',
   configuration: 'all operations',
   derived: 'other settings',
   'built-in': 'default',

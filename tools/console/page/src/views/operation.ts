@@ -7,6 +7,7 @@ import { PATHS } from '../base/api.ts';
 import { capital, count, percent } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
+import { adviceSection } from '../components/advice.ts';
 import { chartSection } from '../components/chart-section.ts';
 import { configurationSection } from '../components/configuration.ts';
 import { heading } from '../components/heading.ts';
@@ -24,6 +25,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
   const path = PATHS.operation(name);
   const configurationPath = PATHS.configuration(name);
   const targetsPath = PATHS.targets({ operation: name, limit: TARGETS });
+  const advice = adviceSection(page, name);
   return {
     title: name,
     paths: () => [path, configurationPath, targetsPath],
@@ -51,6 +53,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
         </section>
         ${chartSection(page, { operation: name })}
         ${configurationSection(page, configurationPath)}
+        ${advice.render()}
         ${operation?.paused ? command('resume', name) : command('pause', name, '--reason', '…')}`
         }`;
     },
