@@ -514,6 +514,11 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         await view.locator(ready).first().waitFor();
         found.push(...(await findings(view, name)));
       }
+      await view.goto(`${console.site}#/operations/ship`);
+      await view.getByText(/^\d+ settings with their defaults/).click();
+      await view.getByRole('button', { name: 'Simulate' }).click();
+      await view.getByRole('button', { name: 'Simulate again' }).waitFor();
+      found.push(...(await findings(view, 'configuration and advice')));
       await view.getByRole('combobox', { name: 'Search' }).fill('ship');
       await view.getByRole('option').first().waitFor();
       await view.keyboard.press('ArrowDown');
@@ -541,6 +546,19 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       await page.getByRole('button', { name: /^Colours: Dark/ }).waitFor();
       expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
     });
+  });
+
+  it('shows the configuration of an operation with its sources, and why there is no advice', async () => {
+    await page.goto(`${console.site}#/operations/book`);
+    const row = (path: string) => page.getByRole('row').filter({ has: page.getByText(path, { exact: true }) });
+    await row('batch.maxSize').getByText('3', { exact: true }).waitFor();
+    expect(await row('batch.maxSize').innerText()).toMatch(/operation\s+Maximum tasks in a batch/);
+    expect(await row('circuit').innerText()).toContain('null');
+    expect(await row('keepTasks').isVisible()).toBe(false);
+    await page.getByText(/^\d+ settings with their defaults/).click();
+    expect(await row('keepTasks').innerText()).toContain('30d');
+    await page.getByRole('button', { name: 'Simulate' }).click();
+    await page.getByText('There are too few figures for advice').waitFor();
   });
 
   it('shows that the connection is lost, and reconnects by itself', async () => {
