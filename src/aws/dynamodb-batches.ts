@@ -5,7 +5,7 @@ import { type Batch, membersOf } from '../domain/batches/batch.ts';
 import { INDEXES, UNDER_WAY } from '../domain/deployed/environment.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import { type BatchId, operationOf } from '../domain/ids.ts';
-import type { Batches } from '../ports/batches.ts';
+import type { Batches, UnderWay } from '../ports/batches.ts';
 import {
   batchKey,
   batchOf,
@@ -27,6 +27,9 @@ const namesIn = (expression: string) =>
 
 /** Placeholder for an attribute's value. */
 const placeholder = (name: string): string => `:${name.replace('#', '')}`;
+
+/** Most queries for one page of batches under way. */
+const QUERIES_MAX = 20;
 
 const RUNNING = '#status = :running AND Attempt = :attempt';
 
@@ -196,13 +199,17 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     },
     underWay: async (operation, limit, cursor) => {
       const index = { table, index: UNDER_WAY, key: 'UnderWay', value: operation, newestFirst: false };
-      const page = await queryIndex(
-        client,
-        { ...index, keyShape: { BatchId: 'string', UnderWay: 'string', OldestAt: 'number' } },
-        limit,
-        cursor,
-      );
-      return { ...page, items: page.items.flatMap(underWayOf) };
+      const keyShape = { BatchId: 'string', UnderWay: 'string', OldestAt: 'number' } as const;
+      const items: UnderWay[] = [];
+      let next = cursor;
+      // Read on past entries of finished batches, which functions of release 0.2.0 leave in the index.
+      for (let query = 0; query < QUERIES_MAX && items.length < limit; query += 1) {
+        const page = await queryIndex(client, { ...index, keyShape }, limit - items.length, next);
+        items.push(...page.items.flatMap(underWayOf));
+        next = page.cursor;
+        if (next === undefined) break;
+      }
+      return { items, ...(next === undefined ? {} : { cursor: next }) };
     },
   };
 };

@@ -7,6 +7,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import pLimit from 'p-limit';
 import { isForOthers, printBatch, printElect, printGroup } from '../domain/batches/messages.ts';
 import { printCallback } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
@@ -169,7 +170,12 @@ export const sqsDeadLetters = (
     },
     // SQS refuses single entries, such as messages that were deleted meanwhile. The others are released.
     release: async (queue, deadLetters) => {
-      await sqsReturns(client, where(queue)).putOff(deadLetters.map((each) => ({ ...each, delay: 0 })));
+      const returns = sqsReturns(client, where(queue));
+      const requests = Math.ceil(deadLetters.length / ENTRIES);
+      const chunks = Array.from({ length: requests }, (_, n) => deadLetters.slice(n * ENTRIES, (n + 1) * ENTRIES));
+      await pLimit(RELEASES_AT_ONCE).map(chunks, (chunk) =>
+        returns.putOff(chunk.map((each) => ({ ...each, delay: 0 }))),
+      );
     },
     redrive: async (queue, { body, revivals, firstSentAt: first, sender }, delay) => {
       const attributes = {
@@ -189,6 +195,8 @@ export const sqsDeadLetters = (
 
 /** SQS accepts ten messages per request. */
 const ENTRIES = 10;
+/** How many requests release messages at once: thousands may have been received. */
+const RELEASES_AT_ONCE = 10;
 
 /**
  * Sets the delay after which each message is delivered again.

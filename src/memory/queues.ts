@@ -117,7 +117,7 @@ export const memoryDeadLetters = (
   clock?: () => Millis,
 ): DeadLetters => {
   const hiddenUntil = new Map<string, Millis>();
-  const keyOf = (queue: DeadLetterQueue, { receipt }: DeadLetter): string => `${queue} ${receipt}`;
+  const keyOf = (queue: DeadLetterQueue, { receipt }: Pick<DeadLetter, 'receipt'>): string => `${queue} ${receipt}`;
   const receive = (queue: DeadLetterQueue, hiddenFor = HIDDEN_FOR): readonly DeadLetter[] => {
     if (!clock) return lettersOf(queue).slice(0, 10);
     const now = clock();

@@ -89,7 +89,7 @@ export interface DeadLetters {
    */
   receive(queue: DeadLetterQueue, hiddenFor?: number): Promise<readonly DeadLetter[]>;
   /** Makes received messages visible again at once. Messages that were deleted meanwhile are left out. */
-  release(queue: DeadLetterQueue, deadLetters: readonly DeadLetter[]): Promise<void>;
+  release(queue: DeadLetterQueue, deadLetters: readonly Pick<DeadLetter, 'messageId' | 'receipt'>[]): Promise<void>;
   /**
    * Sends the body, which may have been changed, to the working queue after `delay` seconds. Returns the new message's
    * id.

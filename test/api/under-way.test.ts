@@ -192,7 +192,7 @@ describe('what is under way', () => {
     expect(await ask('/tasks?batch=none')).toMatchObject({ status: 404 });
   });
 
-  it('of operations that are no longer configured is found by the doctor', async () => {
+  it('is found of operations that are no longer configured', async () => {
     await fail(await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1'), 1, 2);
     expect(await ask('/doctor/removed')).toEqual({ looked: 3, operations: [] });
     const { operations } = kit.config;
@@ -211,5 +211,54 @@ describe('what is under way', () => {
         },
       ],
     });
+  });
+
+  it('misses no open task if batches end between pages', async () => {
+    const first = await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1', 'M-2');
+    await fail(first, 1, 3);
+    await fail(await sealed(JFK, 1, NOW - 8_000, 'J-0', 'J-1'), 1, 2);
+    const queries = ['operation=ship', `target=${encodeURIComponent(MUC)}`];
+    const pages = await Promise.all(queries.map((query) => ask(`/tasks?${query}&status=in-progress&limit=1`)));
+    expect(pages).toMatchObject([{ tasks: [{ id: 'M-0' }] }, { tasks: [{ id: 'M-0' }] }]);
+    const result = { id: id('M-0'), outcome: { status: 'succeeded' as const } };
+    await kit.tasks.finish([result], { id: first, target: MUC, attempts: 1, at: NOW, keep: 1_000 });
+    await kit.batches.start(first, aStart(2, NOW + 900, NOW + 901));
+    await kit.batches.postpone(first, 2, aPostponed(NOW + 950, { open: [id('M-1'), id('M-2')] }));
+    for (const [index, query] of queries.entries()) {
+      const next = await ask(`/tasks?${query}&status=in-progress&limit=5&cursor=${pages[index]?.cursor}`);
+      expect((next.tasks as { id: string }[]).slice(0, 2).map((each) => each.id)).toEqual(['M-1', 'M-2']);
+    }
+    const page = await ask('/tasks?operation=ship&status=in-progress&limit=1');
+    await kit.batches.finish(first, 2, {
+      status: 'succeeded',
+      counts: { succeeded: 3, failed: 0 },
+      at: NOW,
+      keep: 1_000,
+    });
+    const rest = await ask(`/tasks?operation=ship&status=in-progress&limit=5&cursor=${page.cursor}`);
+    expect(rest).toMatchObject({ tasks: [{ id: 'J-0' }, { id: 'J-1' }] });
+  });
+
+  it('is found of a Target behind 500 older batches of another', async () => {
+    for (let n = 1; n <= 501; n += 1) await fail(await sealed(JFK, n, NOW - 90_000 + n, `x-${n}`), 1, 1);
+    const own = await sealed(MUC, 1, NOW - 9_000, 'M-0', 'M-1');
+    await fail(own, 1, 2);
+    const muc = `target=${encodeURIComponent(MUC)}`;
+    expect(await ask(`/batches?${muc}&which=under-way`)).toMatchObject({ batches: [{ id: own }] });
+    expect(await ask(`/tasks?${muc}&status=in-progress`)).toMatchObject({ tasks: [{ id: 'M-0' }, { id: 'M-1' }] });
+    const jfk = `/batches?target=${encodeURIComponent(JFK)}&which=under-way&limit=100`;
+    const ids = new Set<string>();
+    for (let cursor: unknown = ''; cursor !== undefined; ) {
+      const page = (await ask(`${jfk}${cursor && `&cursor=${String(cursor)}`}`)) as {
+        batches: { id: string }[];
+        cursor?: string;
+      };
+      for (const each of page.batches) ids.add(each.id);
+      cursor = page.cursor;
+    }
+    expect(ids.size).toBe(501);
+    expect(await ask('/batches?target=ship/depot=typo&which=under-way')).toMatchObject({ status: 404 });
+    for (const path of [`${jfk}&cursor=x`, '/targets?sort=retried&cursor=x'])
+      expect(await ask(path), path).toMatchObject({ errors: [{ path: 'cursor' }] });
   });
 });

@@ -3,13 +3,14 @@
  * cost of any write of a full batch. The index of batches under way costs a unit when a batch enters it, one for each
  * further failed attempt, and one when the batch ends. A batch that ends in its first attempt pays nothing for it.
  */
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { lastAttempt } from '../../src/domain/batches/batch.ts';
 import type { Batches } from '../../src/ports/batches.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
-import { aPostponed, aStart, batchId, candidate, NOW, target } from '../factories/factories.ts';
+import { aPostponed, aStart, batchId, candidate, NOW, operationName, target } from '../factories/factories.ts';
 
 let resources: Resources;
 const bill = newBill();
@@ -70,4 +71,25 @@ it('a batch pays one unit to enter the index, one for each failed attempt, one a
   expect([postponed, again, postponedAgain, finished]).toEqual([started + 1, started, started + 1, started + 1]);
   expect(await batches.get(id)).toMatchObject({ calls: [call, call] });
   expect((await batches.get(id))?.lastAttempt?.quote).toHaveLength(200);
+});
+
+it('batches that release 0.2.0 finished in the index hide no other batch', async () => {
+  const client = resources.clients.dynamodb;
+  const row = (n: number, more: object = {}) => ({
+    BatchId: `left/a=b#1#${n}`,
+    Target: 'left/a=b',
+    UnderWay: 'left',
+    OldestAt: n,
+    TaskCount: 1,
+    ...more,
+  });
+  for (const n of [1, 2, 3, 4, 5])
+    await client.send(
+      new PutCommand({ TableName: resources.tables.batch, Item: row(n, { ExpiresAt: 9_999_999_999 }) }),
+    );
+  for (const n of [6, 7]) await client.send(new PutCommand({ TableName: resources.tables.batch, Item: row(n) }));
+  const page = await batches.underWay(operationName('left'), 1);
+  expect(page).toMatchObject({ items: [{ id: 'left/a=b#1#6' }], cursor: expect.any(String) });
+  const next = await batches.underWay(operationName('left'), 5, page.cursor);
+  expect(next).toEqual({ items: [expect.objectContaining({ id: 'left/a=b#1#7', tasks: 1 })] });
 });

@@ -255,7 +255,7 @@ describe('groupage doctor', () => {
           /^✗ destination ops: its circuit is open, because 7 calls .* tests it in 60 min, by itself\./,
         ),
         '! port: a user paused it 2 h ago: fog. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume port',
-        '! busy: 9 tasks retried after up to 7 attempts (answered 429); oldest in a batch 2 h. Groupage calls again by itself → if it lasts, fix the downstream. Which: groupage batches --under-way --operation busy',
+        '! busy: 9 tasks retried after up to 7 attempts (answered 429); oldest registered 2 h ago. Groupage calls again by itself → if it lasts, fix the downstream. Which: groupage batches --under-way --operation busy',
         '! ship/depot=MUC: a user paused it 2 h ago, without a reason. Its tasks wait; nothing is lost. Who: groupage audit → groupage resume --target "ship/depot=MUC"',
         UNSEEN,
         'checked 1 Target: 4 findings',

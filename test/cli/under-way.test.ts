@@ -7,7 +7,7 @@ import { eventually } from '../end-to-end/flow.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { groupage } from './groupage.ts';
 
-describe('work under way on the command line', () => {
+describe('work under way', () => {
   let flow: LocalFlow;
   let folder: string;
   const run = async (...args: readonly string[]) => {
@@ -48,7 +48,7 @@ describe('work under way on the command line', () => {
     expect(tasks.lines.slice(1).map((line) => line.split(' ')[0])).toEqual(
       expect.arrayContaining(['retried-0', 'retried-1', 'retried-2', 'retried-3']),
     );
-    expect(tasks.err).toMatch(/listed only with --target/);
+    expect(tasks.err).toMatch(/^Only batches under way are included/);
     const ofTarget = await run('tasks', '--status', 'in-progress', '--target', 'ship/depot=MUC');
     expect(ofTarget.lines).toHaveLength(5);
     expect(ofTarget.lines[1]).toContain('answered 429: ask later');

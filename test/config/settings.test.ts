@@ -47,7 +47,7 @@ describe('the settings of an operation', () => {
     expect(of('register.maxMessages')).toEqual({ value: 10, source: 'built-in' });
   });
 
-  it('are found also if their section cannot have the defaults of the others', () => {
+  it('are found also if their section has no defaults', () => {
     // With the default of retry.immediate, an attempt would be longer than a function may run.
     const of = settingsOf({ downstream: { kind: 'lambda', function: 'f', timeout: '14m' }, retry: { immediate: 0 } });
     expect(of('downstream.timeout')).toEqual({ value: '14m', source: 'operation' });

@@ -118,7 +118,7 @@ describe('rejected messages', () => {
 });
 
 describe('a rejected message whose id is taken', () => {
-  it('is sent again once by a request, and is rejected again', async () => {
+  it('is sent again once, and rejected again', async () => {
     await flow.backend.api('/tasks', { method: 'POST', body: taskIn('taken', { id: 'taken' }) });
     await flow.ended(['taken']);
     const errors = [{ path: 'id', reason: 'odd' }];

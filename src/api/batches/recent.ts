@@ -1,8 +1,9 @@
 /** Lists of batches over several Targets: the newest ones, or those that are under way. */
-import type { Batch } from '../../domain/batches/batch.ts';
+import { type Batch, isFinished } from '../../domain/batches/batch.ts';
 import type { BatchId, OperationName, Target } from '../../domain/ids.ts';
-import { operationOf } from '../../domain/ids.ts';
-import { readUnderWay } from '../operations/under-way.ts';
+import type { UnderWay } from '../../ports/batches.ts';
+import { readUnderWayOf } from '../operations/under-way.ts';
+import { isAfter, positionIn, printPosition } from '../shared/batch-cursor.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { targetPage } from '../targets/pages.ts';
 
@@ -42,18 +43,34 @@ export const underWayOf = async (
   cursor: string | undefined,
 ): Promise<BatchesFound> => {
   const { items, ...next } = await deps.batches.underWay(operation, limit, cursor);
-  const batches = await stored(
-    deps,
-    items.map(({ id }) => id),
-  );
-  return { batches, ...next };
+  return { batches: await unfinished(deps, items), ...next };
 };
 
 /** The batches of a Target that are under way, the one with the oldest task first. */
-export const underWayIn = async (deps: ApiDeps, target: Target, limit: number): Promise<BatchesFound> => {
-  const { entries } = await readUnderWay(deps, operationOf(target));
-  const ids = entries.filter((each) => each.target === target).map(({ id }) => id);
-  return { batches: await stored(deps, ids.slice(0, limit)) };
+export const underWayIn = async (
+  deps: ApiDeps,
+  target: Target,
+  limit: number,
+  cursor: string | undefined,
+): Promise<BatchesFound> => {
+  const { entries } = await readUnderWayOf(deps, target);
+  const from = cursor === undefined ? undefined : positionIn(cursor);
+  const rest = from ? entries.filter((each) => isAfter(each, from)) : entries;
+  const shown = rest.slice(0, limit);
+  const [last] = shown.slice(-1);
+  return {
+    batches: await unfinished(deps, shown),
+    ...(last && rest.length > limit ? { cursor: printPosition(last) } : {}),
+  };
+};
+
+/** The index may still list a batch that has ended a moment ago. */
+const unfinished = async (deps: ApiDeps, entries: readonly UnderWay[]): Promise<readonly Batch[]> => {
+  const batches = await stored(
+    deps,
+    entries.map(({ id }) => id),
+  );
+  return batches.filter(({ status }) => !isFinished(status));
 };
 
 /** The batches that are still stored, in the order of their ids. */

@@ -30,7 +30,11 @@ export const batchRoutes = (deps: ApiDeps): Hono => {
       return underWayOf(deps, operationAsked(config, operation), limit, cursor);
     }
     if (operation !== undefined) throw badRequest([{ path: 'operation', reason: 'is not allowed beside `target`' }]);
-    if (which === 'under-way') return underWayIn(deps, target, limit);
+    if (which === 'under-way') {
+      const found = await underWayIn(deps, target, limit, cursor);
+      if (found.batches.length === 0 && cursor === undefined) await expectTarget(deps, target);
+      return found;
+    }
     const { items, ...next } = await batches.ofTarget(target, limit, cursor);
     if (items.length === 0 && cursor === undefined) await expectTarget(deps, target);
     return { batches: await stored(deps, items), ...next };

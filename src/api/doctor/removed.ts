@@ -1,13 +1,17 @@
 /** Operations that were removed from the configuration while tasks of them wait or are in batches. */
+import pLimit from 'p-limit';
 import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
-import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
 import { readUnderWay, underWayView } from '../operations/under-way.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { iso } from '../shared/iso.ts';
 import type { RemovedExamined, RemovedOperation } from './responses.ts';
 
-/** How many names of Targets one request reads, and the state of how many of these Targets. */
-const [NAMES, STATES] = [1_000, 200];
+/** How many names of Targets one request reads. */
+const NAMES = 1_000;
+/** Waiting tasks of a Target are counted up to this number. */
+const COUNTED = 100;
+/** How many Targets are read at once. */
+const AT_ONCE = 20;
 
 export const removedOperations = async (deps: ApiDeps, cursor: string | undefined): Promise<RemovedExamined> => {
   const { items, ...next } = await deps.locks.everyTarget(NAMES, cursor);
@@ -17,11 +21,9 @@ export const removedOperations = async (deps: ApiDeps, cursor: string | undefine
     const operation = operationOf(target);
     if (!configured.has(operation)) removed.set(operation, [...(removed.get(operation) ?? []), target]);
   }
-  let left = STATES;
   const operations: RemovedOperation[] = [];
   for (const [operation, targets] of removed) {
-    const found = await workOf(deps, operation, targets.slice(0, left));
-    left = Math.max(0, left - targets.length);
+    const found = await workOf(deps, operation, targets);
     if (found.targets > 0 || found.underWay) operations.push(found);
   }
   return { looked: items.length, operations, ...next };
@@ -33,13 +35,16 @@ const workOf = async (
   targets: readonly Target[],
 ): Promise<RemovedOperation> => {
   const { locks, waiting } = deps;
+  const atOnce = pLimit(AT_ONCE);
   const [underWay, waits] = await Promise.all([
     readUnderWay(deps, operation).then(underWayView),
     Promise.all(
-      targets.map(async (target): Promise<readonly { readonly at: Millis; readonly tasks: number }[]> => {
-        const { first } = await locks.readEventually(target);
-        return first ? [{ at: first.at, tasks: await waiting.count(target, COUNT_LIMIT) }] : [];
-      }),
+      targets.map((target) =>
+        atOnce(async (): Promise<readonly { readonly at: Millis; readonly tasks: number }[]> => {
+          const { first } = await locks.readEventually(target);
+          return first ? [{ at: first.at, tasks: await waiting.count(target, COUNTED) }] : [];
+        }),
+      ),
     ),
   ]);
   const found = waits.flat();
@@ -47,6 +52,7 @@ const workOf = async (
     operation,
     targets: found.length,
     waiting: found.reduce((sum, { tasks }) => sum + tasks, 0),
+    ...(found.some(({ tasks }) => tasks === COUNTED) ? { waitingIsAtLeast: true } : {}),
     ...(found.length > 0 ? { oldestAt: iso(Math.min(...found.map(({ at }) => at))) } : {}),
     ...(underWay ? { underWay } : {}),
   };

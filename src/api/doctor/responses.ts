@@ -10,6 +10,7 @@ import {
   flag,
   list,
   moment,
+  onlyTrue,
   type Said,
   SKIPPED,
   text,
@@ -88,7 +89,8 @@ const REMOVED = z
   .object({
     operation: text('The name of the operation, which is not configured.'),
     targets: whole('Number of its Targets with waiting tasks.'),
-    waiting: whole('Number of their waiting tasks, for each Target counted up to 1,000.'),
+    waiting: whole('Number of their waiting tasks, for each Target counted up to 100.'),
+    waitingIsAtLeast: z.optional(onlyTrue('More tasks than that may be waiting.')),
     oldestAt: z.optional(moment('When the oldest of these waiting tasks was registered.')),
     underWay: z.optional(UNDER_WAY),
   })
@@ -120,7 +122,7 @@ export const DOCTOR_DESCRIBED = describeCalls(DOCTOR_CALLS, {
   examineRemoved: {
     summary: 'Finds operations that are no longer configured, but have work left',
     description:
-      'Reads the names of 1,000 Targets (about 13 read units), and the state of at most 200 Targets whose operation is not configured.',
+      'Reads the names of 1,000 Targets (about 13 read units), and the state of those whose operation is not configured.',
     answers: { 200: { description: 'The operations with work left.', schema: REMOVED_EXAMINED } },
   },
   examineTargets: { summary: 'Checks a page of Targets', answers: foundIn(TARGETS_EXAMINED) },

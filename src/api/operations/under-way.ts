@@ -1,5 +1,5 @@
 /** Batches under way: retried, with a job that reports later, or held by a pause or limit. */
-import type { OperationName } from '../../domain/ids.ts';
+import { type OperationName, operationOf, type Target } from '../../domain/ids.ts';
 import type { UnderWay } from '../../ports/batches.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { iso } from '../shared/iso.ts';
@@ -19,6 +19,22 @@ export const readUnderWay = async ({ batches }: Pick<ApiDeps, 'batches'>, operat
   // One more than is shown: DynamoDB also returns a cursor if the last entry is the last one of all.
   const { items } = await batches.underWay(operation, BATCHES_READ + 1);
   return { entries: items.slice(0, BATCHES_READ), hasMore: items.length > BATCHES_READ };
+};
+
+/** Most entries that are read for one Target, because the index is sorted by the age of tasks and not by Target. */
+const ENTRIES_MAX = 5_000;
+
+/** The batches of a Target that are under way, the one with the oldest task first. Reads those of its operation. */
+export const readUnderWayOf = async ({ batches }: Pick<ApiDeps, 'batches'>, target: Target): Promise<Read> => {
+  const entries: UnderWay[] = [];
+  let cursor: string | undefined;
+  for (let read = 0; read < ENTRIES_MAX; read += BATCHES_READ) {
+    const page = await batches.underWay(operationOf(target), BATCHES_READ, cursor);
+    entries.push(...page.items.filter((each) => each.target === target));
+    cursor = page.cursor;
+    if (cursor === undefined) break;
+  }
+  return { entries, hasMore: cursor !== undefined };
 };
 
 /** Undefined if no batch is under way. */

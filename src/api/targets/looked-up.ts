@@ -1,7 +1,8 @@
 /** The state of Targets, and the Targets of an operation that have waiting, retried or failed tasks. */
 import pLimit from 'p-limit';
-import { operationOf, type Target } from '../../domain/ids.ts';
+import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
 import type { LockView } from '../../ports/locks.ts';
+import { InvalidCursor } from '../../ports/rows.ts';
 import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';
 import { type Read, readUnderWay, underWayView } from '../operations/under-way.ts';
@@ -39,7 +40,10 @@ export const listTargets = async (
     ...asked
   }: TargetsAsked & { readonly sort?: SortKey | undefined; readonly search?: string | undefined },
 ): Promise<Listed> => {
-  if (sort === 'retried') return retriedTargets(deps, asked, search);
+  if (sort === 'retried') {
+    if (asked.cursor !== undefined) throw new InvalidCursor();
+    return retriedTargets(deps, asked, search);
+  }
   const { names, looked, ...next } = await searched(deps, { ...asked, limit: sort ? LOOKED_MAX : asked.limit }, search);
   const targets = await lookedUp(deps, names, sort === 'failed');
   if (!sort) return { targets, ...(search ? { looked } : {}), ...next };
@@ -57,13 +61,17 @@ const retriedTargets = async (
   const names = Object.values(operations).flatMap((each) =>
     operation === undefined || each.operation === operation ? [each.operation] : [],
   );
-  const reads = await Promise.all(names.map((name) => readUnderWay(deps, name)));
-  const found = new Set(reads.flatMap(({ entries }) => entries.map(({ target }) => target)));
-  const wanted = [...found].filter(
-    (target) => target.startsWith(`${operationOf(target)}/${prefix}`) && matches(target, search),
-  );
-  const targets = await lookedUp(deps, wanted.slice(0, LOOKED_MAX), false);
-  return { targets: sorted(targets, 'retried').slice(0, limit), looked: wanted.length, found: wanted.length };
+  const reads = new Map(await Promise.all(names.map(async (name) => [name, await readUnderWay(deps, name)] as const)));
+  // The entries of an operation begin with the oldest task, so the first one of a Target is its oldest.
+  const oldest = new Map<Target, Millis>();
+  for (const { target, oldestAt } of [...reads.values()].flatMap(({ entries }) => entries))
+    if (!oldest.has(target)) oldest.set(target, oldestAt);
+  const wanted = [...oldest]
+    .filter(([target]) => target.startsWith(`${operationOf(target)}/${prefix}`) && matches(target, search))
+    .toSorted(([, a], [, b]) => a - b)
+    .map(([target]) => target);
+  const targets = await lookedUp(deps, wanted.slice(0, limit), false, reads);
+  return { targets: sorted(targets, 'retried'), looked: oldest.size, found: wanted.length };
 };
 
 /** The next names that contain a text, at most `limit`. Reads names until enough are found. */
@@ -108,12 +116,13 @@ const lookedUp = async (
   deps: ApiDeps,
   targets: readonly Target[],
   countsFailed: boolean,
+  known?: ReadonlyMap<OperationName, Read>,
 ): Promise<readonly TargetShown[]> => {
   const { locks, waiting, tasks, machine } = deps;
   const operations = [...new Set(targets.map(operationOf))];
-  const reads = new Map(
-    await Promise.all(operations.map(async (name) => [name, await readUnderWay(deps, name)] as const)),
-  );
+  const reads =
+    known ??
+    new Map(await Promise.all(operations.map(async (name) => [name, await readUnderWay(deps, name)] as const)));
   const atOnce = pLimit(AT_ONCE);
   const look = async (target: Target): Promise<TargetShown> => {
     const seen = await locks.readEventually(target);

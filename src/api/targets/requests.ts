@@ -22,7 +22,7 @@ const prefix = z.optional(
 
 const search = z.optional(
   text(
-    'Only Targets whose name contains this text; upper and lower case are the same. One request reads at most 3,000 names: `looked` and `cursor` of the answer show whether there are more.',
+    'Only Targets whose name contains this text; upper and lower case are the same. One request reads at most 60 pages of `limit` names: `looked` and `cursor` of the answer show whether there are more.',
     'must be well-formed text of 1 to 200 characters',
     { minLength: 1, maxLength: 200 },
   ),

@@ -48,6 +48,9 @@ export const listLetters = async (deps: DeadLetterDeps, queue: DeadLetterQueue, 
   return { letters, count: Math.max(count, letters.length) };
 };
 
+/** A message to release. */
+type Released = Pick<DeadLetter, 'messageId' | 'receipt'>;
+
 /** What happened to chosen messages. */
 export interface Chosen {
   readonly done: number;
@@ -74,7 +77,7 @@ export const handleChosen = async (
   turn: (deadLetter: DeadLetter) => Promise<string | undefined>,
 ): Promise<Chosen> => {
   const wanted = new Set(ids);
-  const met = new Map<string, DeadLetter>();
+  const met = new Map<string, Released>();
   const skipped: { id: string; reason: string }[] = [];
   const failures: unknown[] = [];
   let done = 0;
@@ -93,7 +96,8 @@ export const handleChosen = async (
       const letters = (await deps.deadLetters.receive(queue, SEARCH_HIDES)).filter(
         ({ messageId }) => !met.has(messageId),
       );
-      for (const each of letters) met.set(each.messageId, each);
+      // Without the bodies: thousands of messages, of up to 256 KB each, do not fit into the function's memory.
+      for (const { messageId, receipt } of letters) met.set(messageId, { messageId, receipt });
       isAll = letters.length === 0;
       const chosen = letters.filter(({ messageId }) => wanted.delete(messageId));
       await Promise.all(chosen.map(take));
@@ -107,7 +111,11 @@ export const handleChosen = async (
 };
 
 /** Lets other readers see the messages again. If this fails, they become visible by themselves. */
-const release = async (deps: DeadLetterDeps, queue: DeadLetterQueue, letters: readonly DeadLetter[]): Promise<void> => {
+export const release = async (
+  deps: DeadLetterDeps,
+  queue: DeadLetterQueue,
+  letters: readonly Released[],
+): Promise<void> => {
   try {
     if (letters.length > 0) await deps.deadLetters.release(queue, letters);
   } catch (cause) {

@@ -21,6 +21,7 @@ import { CLOCK_SKEW } from '../../domain/timings.ts';
 import type { DeadLetter, DeadLetterQueue, SourceQueue } from '../../ports/queues.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps } from '../deps.ts';
+import { release } from './browse.ts';
 
 export interface Walk {
   /** When the walk began. Dead letters that were sent later are left to another walk. */
@@ -62,6 +63,7 @@ export const walkDeadLetters = async (
   const met = new Set<string>();
   const skipped: SkippedDeadLetter[] = [];
   const failures: unknown[] = [];
+  const left: Pick<DeadLetter, 'messageId' | 'receipt'>[] = [];
   let revived = 0;
   const take = (deadLetter: DeadLetter): Promise<string | undefined> =>
     turn(deadLetter).catch((cause: unknown) => {
@@ -72,7 +74,11 @@ export const walkDeadLetters = async (
   while (mayGoOn(skipped.length)) {
     // Leave out dead letters that were skipped before: they are received again when their visibility timeout ends.
     const letters = (await deps.deadLetters.receive(queue)).filter(({ messageId }) => !met.has(messageId));
-    if (letters.length === 0) return { revived, skipped, failures, isDone: true };
+    if (letters.length === 0) {
+      // Otherwise a call that follows would not see them until their visibility timeout ends.
+      if (queue === 'rejected' || queue === 'given-up') await release(deps, queue, left);
+      return { revived, skipped, failures, isDone: true };
+    }
     for (const { messageId } of letters) met.add(messageId);
     // `sentAt` comes from the clock of SQS, which differs from this function's clock.
     const due = letters.filter(({ sentAt }) => sentAt <= began + CLOCK_SKEW);
@@ -82,6 +88,11 @@ export const walkDeadLetters = async (
       if (reason === undefined) revived += 1;
       else skipped.push({ id, reason });
     }
+    left.push(
+      ...due
+        .filter((_, index) => reasons[index] !== undefined)
+        .map(({ messageId, receipt }) => ({ messageId, receipt })),
+    );
   }
   return { revived, skipped, failures, isDone: false };
 };

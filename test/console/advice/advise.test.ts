@@ -34,7 +34,7 @@ describe('advice of a local stack', () => {
     return { status: response.status, body: (await response.json()) as Advice };
   };
 
-  it('is missing while there are too few figures, and 404 for an unknown operation', async () => {
+  it('is missing for too few figures, and 404 if unknown', async () => {
     expect(await adviceFor('book')).toMatchObject({ status: 200, body: { kind: 'too-few-figures' } });
     const unknown = await adviceFor('shop');
     expect(unknown.status).toBe(404);

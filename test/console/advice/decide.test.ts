@@ -55,7 +55,7 @@ describe('before the simulations', () => {
     });
   });
 
-  it('asks about the quiet period if that seals most batches, and keeps it below the wait', () => {
+  it('asks about the quiet period if that seals most batches', () => {
     expect(question({ sealedBy: 'quiet' }, { wait: 5_000, quietPeriod: 500 })).toEqual({
       setting: 'quietPeriod',
       now: 500,
@@ -112,7 +112,7 @@ describe('after the simulations', () => {
   const present: Present = { targets: 5, tried: tried(1_000, 500, 15) };
   const asked = { setting: 'maxWait' as const, now: 1_000, values: [2_000, 10_000, 30_000] };
 
-  it('names the change, what it brings, what it costs, and what was measured', () => {
+  it('names the change, its gain, its cost, and what was measured', () => {
     const longer = [tried(2_000, 430, 14), tried(10_000, 100, 8), tried(30_000, 80, 7.5)];
     expect(adviceFrom(measured(), policy(), asked, present, longer)).toEqual({
       operation: 'ship',
@@ -126,7 +126,7 @@ describe('after the simulations', () => {
     });
   });
 
-  it('prefers the shortest wait with half of the saving if calls fall evenly', () => {
+  it('prefers the shortest wait with half of the saving', () => {
     const even = [tried(11_000, 400, 12), tried(21_000, 300, 10), tried(31_000, 200, 8)];
     const { change } = adviceFrom(measured(), policy(), asked, present, even);
     expect(change?.to).toBe('21s');

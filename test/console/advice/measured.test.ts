@@ -39,7 +39,7 @@ describe('the policy that is simulated', () => {
     return { value, policy: policyFrom('ship', settingsFor(value, operationFor(value, operationName('ship')))) };
   };
 
-  it('has the batch settings of the operation, through its configuration in the API', () => {
+  it('has the batch settings of the operation', () => {
     for (const batch of [
       {},
       { maxSize: 7, maxWait: '3s' },

@@ -74,7 +74,7 @@ it('the steps of a failed task end with the reason and the error message', () =>
   expect(timelineOf(task, aBatch(), NOW).at(-1)).toMatchObject({
     tone: 'bad',
     title: 'Failed: refused',
-    text: 'the downstream refused the call, after 1 attempt, a redrive helps once the cause is fixed',
+    text: 'the downstream refused the call, after 1 attempt, a redrive helps once the cause is fixed; if the payload is at fault, send a corrected task under another id',
     quote: 'answered 422: no such depot',
   });
 });

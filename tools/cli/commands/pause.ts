@@ -39,7 +39,7 @@ export const resumeCommand = (): Command =>
 /** A Target without a pause of its own may still wait because its operation is paused. */
 const notPaused = ({ target }: PauseOptions): string =>
   target === undefined
-    ? 'is not paused'
+    ? 'is not paused. Its Targets may be: groupage targets --sort paused'
     : 'is not paused itself, but its operation may be paused. Check this with: groupage operations';
 
 const ofOperationOrTarget = (name: string, description: string): Command =>

@@ -114,7 +114,7 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
       task.error &&
         red(printable(`${task.error.code}: ${task.error.message}${task.error.retriable ? ' (a retry may help)' : ''}`)),
     ],
-    ['next', task.status === 'failed' ? `run it again: groupage redrive ${printable(task.id)}` : undefined],
+    ['next', task.status === 'failed' ? nextOf(task) : undefined],
     [
       'result',
       shown(raw, 'result') ??
@@ -122,3 +122,9 @@ const describe = (task: TaskShape, raw: ReadonlyMap<string, string>): string =>
     ],
     ['payload', shown(raw, 'payload')],
   ]);
+
+/** What to do about a failed task. A redrive sends the same payload again. */
+const nextOf = ({ id, error }: TaskShape): string =>
+  error && !error.retriable
+    ? `fix the cause, then run it again: groupage redrive ${printable(id)}. If its payload is at fault, send a corrected task under another id`
+    : `run it again: groupage redrive ${printable(id)}`;

@@ -6,7 +6,7 @@ import type { Finding } from '../../../../src/api/doctor/responses.ts';
 import type { DeadLetters } from '../../../../src/api/queues/responses.ts';
 import type { Skipped } from '../../../../src/api/shared/answer-schemas.ts';
 import { WrongUsage } from '../../../failure.ts';
-import { ago, green, plural, printable, red } from '../../../terminal.ts';
+import { ago, green, plural, printable, printJson, red } from '../../../terminal.ts';
 import { BATCHES_EXAMINED, DEAD_LETTERS, TARGETS_EXAMINED } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
 import { connectBecause, reasonOption, type WithReason } from '../../shared/connect.ts';
@@ -76,16 +76,18 @@ const doctor = async (options: DoctorOptions): Promise<void> => {
     unseen.length + lying.length + stops.findings.length + lines.length + skipped.length + findings.length - treated;
   console.log(
     json
-      ? JSON.stringify({
-          ok: wrong === 0,
-          deadLetters: queues,
-          stops: stops.findings,
-          settings,
-          notices,
-          findings,
-          skipped,
-          ...examined,
-        })
+      ? printJson(
+          JSON.stringify({
+            ok: wrong === 0,
+            deadLetters: queues,
+            stops: stops.findings,
+            settings,
+            notices,
+            findings,
+            skipped,
+            ...examined,
+          }),
+        )
       : summary(examined, wrong, treated, notices.length),
   );
   if (wrong > 0) process.exitCode = 1;

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { BatchOutline } from '../../../../../src/api/batches/responses.ts';
 import { count } from '../base/format.ts';
-import { batchState, sealedBecause } from '../model/words.ts';
+import { batchStateOf, sealedBecause } from '../model/words.ts';
 import { badge, empty, fill, link } from './parts.ts';
 import { type Column, table } from './table.ts';
 
@@ -10,7 +10,7 @@ const TARGET: Column<BatchOutline> = { name: 'Target', cell: ({ target }) => lin
 
 const COLUMNS: readonly Column<BatchOutline>[] = [
   { name: 'Batch', cell: ({ id }) => link({ view: 'batch', id }, `#${id.split('#').slice(-2).join('#')}`) },
-  { name: 'Status', cell: (batch) => badge(stateOf(batch)) },
+  { name: 'Status', cell: (batch) => badge(batchStateOf(batch)) },
   { name: 'Tasks', number: true, cell: ({ size }) => count(size) },
   { name: 'Fill', number: true, cell: (batch) => fill(batch.fill) },
   { name: 'Attempt', number: true, cell: ({ attempt }) => count(attempt) },
@@ -28,12 +28,6 @@ const COLUMNS: readonly Column<BatchOutline>[] = [
   },
   { name: 'Created', number: true, cell: ({ createdAt }) => html`<time-ago at=${createdAt}></time-ago>` },
 ];
-
-/** A batch between two attempts is not just "in progress". */
-const stateOf = ({ status, lastAttempt, pending }: BatchOutline) => {
-  if (status === 'in-progress' && pending) return { tone: 'busy', word: 'job runs' } as const;
-  return status === 'in-progress' && lastAttempt ? ({ tone: 'warn', word: 'retrying' } as const) : batchState(status);
-};
 
 export const batchTable = (
   batches: readonly BatchOutline[] | undefined,

@@ -31,6 +31,8 @@ export interface HealthInput {
   readonly operations: readonly Operation[];
   readonly queues: Queues | undefined;
   readonly targets: readonly Target[];
+  /** Paused Targets, also others than `targets`. @default - those of `targets` */
+  readonly paused?: readonly Target[];
   /** Operations that are no longer configured and have work left. */
   readonly removed?: readonly RemovedOperation[];
   readonly metrics: MetricsView | undefined;
@@ -240,14 +242,15 @@ const ofMetrics = ({ metrics, now }: HealthInput): Trouble[] => {
   ];
 };
 
-const ofTargets = ({ targets, operations, now }: HealthInput): Trouble[] => {
+const ofTargets = ({ targets, paused = [], operations, now }: HealthInput): Trouble[] => {
   const held = new Set(operations.filter(({ paused }) => paused !== undefined).map(({ operation }) => operation));
   const limits = new Map(
     operations.flatMap(({ operation, lateAfterSeconds: seconds }) =>
       seconds === undefined ? [] : [[operation, seconds * 1_000] as const],
     ),
   );
-  const paused = targets.filter((target) => target.paused);
+  const here = targets.filter((target) => target.paused);
+  const all = [...here, ...paused.filter(({ target }) => !here.some((each) => each.target === target))];
   const late = targets.filter(
     (target) =>
       target.oldestAt !== undefined &&
@@ -269,12 +272,32 @@ const ofTargets = ({ targets, operations, now }: HealthInput): Trouble[] => {
           },
         ]
       : []),
-    ...paused.slice(0, 3).map((target) => ({
-      tone: 'warn' as const,
+    ...pausedTroubles(all, now),
+  ];
+};
+
+/** Paused Targets: up to three by name, or their number for each operation. */
+const pausedTroubles = (targets: readonly Target[], now: number): Trouble[] => {
+  if (targets.length <= NAMED)
+    return targets.map((target) => ({
+      tone: 'warn',
       word: 'paused',
       text: `${target.target} was paused ${relative(Date.parse(target.paused?.since ?? ''), now)}${target.paused?.reason ? `: ${target.paused.reason}` : ''}. Its tasks wait; nothing is lost.`,
       next: 'To go on, open the Target and resume it.',
-      route: { view: 'target' as const, target: target.target },
-    })),
-  ];
+      route: { view: 'target', target: target.target },
+    }));
+  const operations = [...new Set(targets.map(({ operation }) => operation))];
+  return operations.map((operation) => {
+    const own = targets.filter((each) => each.operation === operation);
+    return {
+      tone: 'warn',
+      word: 'paused',
+      text: `${plural(own.length, 'Target')} of ${operation} ${own.length === 1 ? 'is' : 'are'} paused. Their tasks wait; nothing is lost.`,
+      next: 'To go on, resume each of them.',
+      route: { view: 'targets', operation, sort: 'paused' },
+    };
+  });
 };
+
+/** Number of paused Targets that are shown by name. */
+const NAMED = 3;

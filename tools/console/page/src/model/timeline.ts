@@ -147,7 +147,9 @@ const ended = (task: Task, batch: Batch | undefined): Step[] => {
         text: [
           ...(task.error && errorMeans(task.error.code) ? [errorMeans(task.error.code)] : []),
           ...(batch || task.batchId ? [`after ${plural(task.attempts, 'attempt')}`] : []),
-          task.error?.retriable ? 'a redrive may help' : 'a redrive helps once the cause is fixed',
+          task.error?.retriable
+            ? 'a redrive may help'
+            : 'a redrive helps once the cause is fixed; if the payload is at fault, send a corrected task under another id',
         ].join(', '),
         ...(task.error ? { quote: task.error.message } : {}),
       },

@@ -1,5 +1,6 @@
 /** Texts and tones for the codes of the API. Each tone has its own shape. Pure. */
 
+import type { BatchOutline } from '../../../../../src/api/batches/responses.ts';
 import type { FanOut } from '../../../../../src/api/fan-outs/responses.ts';
 import type { List } from '../../../../../src/api/lists/responses.ts';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
@@ -49,6 +50,12 @@ export const batchState = statesOf({
   'partly-failed': { tone: 'warn', word: 'partly failed' },
   failed: { tone: 'bad', word: 'failed' },
 });
+
+/** The state of a batch. A batch between two attempts is not just "in progress". */
+export const batchStateOf = ({ status, lastAttempt, pending }: BatchOutline): State => {
+  if (status === 'in-progress' && pending) return { tone: 'busy', word: 'job runs' };
+  return status === 'in-progress' && lastAttempt ? { tone: 'warn', word: 'retrying' } : batchState(status);
+};
 
 /** Maps the status of a fan-out or a list to its text and tone. */
 export const trackerState = statesOf({

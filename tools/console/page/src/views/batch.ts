@@ -10,7 +10,7 @@ import { command, empty, facts, figure, fill, isUnknown, link, skeleton } from '
 import { taskTable } from '../components/task-table.ts';
 import { waterfallOf } from '../components/waterfall.ts';
 import { numbersOf } from '../model/calls.ts';
-import { batchState, sealedBecause } from '../model/words.ts';
+import { batchStateOf, sealedBecause } from '../model/words.ts';
 
 /** The API answers at most so many calls, the last ones. */
 const CALLS_KEPT = 20;
@@ -48,7 +48,7 @@ class BatchScreen implements Screen {
         kind: 'Batch',
         name: this.#id,
         isId: true,
-        state: batch && batchState(batch.status),
+        state: batch && batchStateOf(batch),
         under: belonging(batch),
       })}
       ${

@@ -4,7 +4,7 @@ import type { OperationDetails } from '../../../../../src/api/operations/respons
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { WITHOUT_RESULTS } from '../../../../../src/domain/operations/notices.ts';
 import { PATHS } from '../base/api.ts';
-import { capital, count, percent } from '../base/format.ts';
+import { capital, count, percent, plural } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
 import { adviceSection } from '../components/advice.ts';
@@ -24,14 +24,18 @@ const TARGETS = 10;
 export const operationScreen = (page: Page, name: string): Screen => {
   const path = PATHS.operation(name);
   const configurationPath = PATHS.configuration(name);
-  const targetsPath = PATHS.targets({ operation: name, limit: TARGETS });
+  const byName = PATHS.targets({ operation: name, limit: TARGETS });
+  const byWaiting = PATHS.targets({ operation: name, sort: 'waiting', limit: TARGETS });
+  // If no task waits, the first Targets by name are shown.
+  const isIdle = (): boolean => page.live.body<TargetPage>(byWaiting)?.targets.length === 0;
+  const targetsPath = (): string => (isIdle() ? byName : byWaiting);
   const advice = adviceSection(page, name);
   return {
     title: name,
-    paths: () => [path, configurationPath, targetsPath],
+    paths: () => [path, configurationPath, byWaiting, ...(isIdle() ? [byName] : [])],
     render: () => {
       const operation = page.live.body<OperationDetails>(path);
-      const targets = page.live.body<TargetPage>(targetsPath);
+      const targets = page.live.body<TargetPage>(targetsPath());
       return html`
         ${heading({
           kind: 'Operation',
@@ -46,8 +50,9 @@ export const operationScreen = (page: Page, name: string): Screen => {
             ? refused(page, path)
             : html`${about(page, operation)}
         ${underWayNote(operation?.underWay, { view: 'batches', operation: name, which: 'under-way' }, page.now)}
+        ${operation && operation.targets.length > 0 ? waiting(operation) : nothing}
         <section aria-labelledby="targets-title">
-          <h2 id="targets-title">Its Targets</h2>
+          <h2 id="targets-title">${isIdle() ? 'Its Targets' : 'Its Targets with waiting tasks, most first'}</h2>
           ${targetTable(targets?.targets, page.now, empty('No task of this operation was registered yet', sendButton(page, name)), 3)}
           ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All Targets of this operation</a></p>` : nothing}
         </section>
@@ -75,7 +80,7 @@ const about = ({ live }: Page, operation: OperationDetails | undefined): Templat
       ${figure('Calls saved', value(totals?.callsSaved), row?.savedShare === undefined ? nothing : `${percent(row.savedShare)} fewer calls`)}
     </div>
     ${operation?.slots ? slots(operation) : nothing}
-    ${operation && operation.targets.length > 0 ? waiting(operation) : nothing}`;
+`;
 };
 
 const slots = ({ slots: of, batches }: OperationDetails): TemplateResult => html`
@@ -85,16 +90,33 @@ const slots = ({ slots: of, batches }: OperationDetails): TemplateResult => html
     ${batches.length > 0 ? html`<ul class="members">${batches.map((id) => html`<li>${link({ view: 'batch', id }, id, 'id')}</li>`)}</ul>` : nothing}
   </section>`;
 
-const waiting = ({ targets, waitingTargets, waitingTargetsIsAtLeast }: OperationDetails): TemplateResult => html`
+/** A Target is listed once, although several of its batches may wait for their slot or for the test of the circuit. */
+const waiting = ({
+  targets,
+  waitingTargets,
+  waitingTargetsIsAtLeast,
+  paused,
+  slots: of,
+}: OperationDetails): TemplateResult => {
+  const rows = [...Map.groupBy(targets, ({ target }) => target)].map(([target, all]) => ({
+    target,
+    turns: all.length,
+    since: all.reduce((oldest, { since }) => (since < oldest ? since : oldest), all[0]?.since ?? ''),
+  }));
+  const forWhat = paused ? 'the end of the pause' : of ? 'a free slot' : 'the test of the circuit';
+  return html`
   <section aria-labelledby="room-title">
-    <h2 id="room-title">${capital(count(waitingTargets, waitingTargetsIsAtLeast))} Targets wait for a free slot or the end of a pause, the next one first</h2>
+    <h2 id="room-title">${plural(rows.length, 'Target')} ${rows.length === 1 ? 'waits' : 'wait'} for ${forWhat}, the next one first</h2>
+    ${waitingTargets > rows.length ? html`<p class="muted">${capital(count(waitingTargets, waitingTargetsIsAtLeast))} Targets and batches wait in all.</p>` : nothing}
     ${table({
-      name: 'Targets that wait for a free slot or the end of a pause',
+      name: `Targets that wait for ${forWhat}`,
       columns: [
         { name: 'Target', cell: ({ target }) => link({ view: 'target', target }, target) },
+        { name: 'Waiting turns', number: true, cell: ({ turns }) => count(turns) },
         { name: 'Since', number: true, cell: ({ since }) => html`<time-ago at=${since} form="age"></time-ago>` },
       ],
-      rows: targets,
+      rows,
       empty: empty('No Target waits', ''),
     })}
   </section>`;
+};

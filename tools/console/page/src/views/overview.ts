@@ -9,6 +9,7 @@ import type { Page, Screen } from '../base/screen.ts';
 import { chartSection } from '../components/chart-section.ts';
 import { operationTable } from '../components/operation-table.ts';
 import { link, refused, shape, skeleton } from '../components/parts.ts';
+import { PausedTargets } from '../components/paused-targets.ts';
 import { Removed } from '../components/removed.ts';
 import { sendHint } from '../components/send-dialog.ts';
 import { stations } from '../model/flow.ts';
@@ -25,6 +26,7 @@ const TROUBLES = 6;
 
 export const overviewScreen = (page: Page): Screen => {
   const removed = new Removed(page);
+  const paused = new PausedTargets(page, () => lookedAt());
   const lookedAt = (): readonly string[] => page.about?.operations.slice(0, OPERATIONS) ?? [];
   const pathOf = (operation: string): string => PATHS.targets({ operation, limit: TARGETS });
   return {
@@ -49,7 +51,7 @@ export const overviewScreen = (page: Page): Screen => {
       const isKnown = operations && queues && targets && areMetricsKnown;
       const input = { queues, targets: targets ?? [], metrics: live.metrics, now };
       return html`
-        ${headline(page, isKnown ? healthOf({ ...input, operations, removed: removed.operations }) : undefined)}
+        ${headline(page, isKnown ? healthOf({ ...input, operations, removed: removed.operations, paused: paused.all }) : undefined)}
         ${refused(page, PATHS.operations) ?? nothing}
         ${targets?.length === 0 && !hasMore ? invitation(page) : nothing}
         <section aria-labelledby="flow-title">
