@@ -21,6 +21,12 @@ const PROGRAMS = [
  */
 const PEERS = { 'aws-cdk-lib': '^2.275.0', constructs: '^10.5.0' };
 
+/**
+ * Packages that only the local stack needs. The repository has them as dev dependencies: npm leaves out an optional
+ * dependency whose `engines` do not fit, and the repository also starts under Node.js 20.
+ */
+const OF_LOCAL_STACK = ['@smithy/undici-http-handler', 'fauxqs', 'sqs-consumer'];
+
 /** The file that refuses an old Node.js when it is imported. */
 const CHECK = './src/node/supported.js';
 
@@ -28,7 +34,8 @@ const CHECK = './src/node/supported.js';
 export interface RootManifest {
   readonly [field: string]: unknown;
   readonly dependencies: Readonly<Record<string, string>>;
-  /** The packages of the local stack. */
+  readonly devDependencies: Readonly<Record<string, string>>;
+  /** The local DynamoDB, which exists for some platforms only. */
   readonly optionalDependencies: Readonly<Record<string, string>>;
   /** Entry points of the repository: sources, and files that are published unchanged. */
   readonly exports: Readonly<Record<string, string>>;
@@ -86,7 +93,11 @@ const range = (version: string): string => `^${version}`;
  * @throws Error if an imported package is not a dependency of the repository.
  */
 export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>): object => {
-  const { name, version, description, keywords, license, dependencies, optionalDependencies, exports } = root;
+  const { name, version, description, keywords, license, dependencies, devDependencies, exports } = root;
+  const optional = {
+    ...root.optionalDependencies,
+    ...Object.fromEntries(OF_LOCAL_STACK.map((one) => [one, devDependencies[one] as string])),
+  };
   const ranges = (names: readonly string[]) =>
     Object.fromEntries(
       names.map((one) => {
@@ -96,7 +107,7 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
         return [one, range(pinned)];
       }),
     );
-  const needed = [...imported].filter((one) => !(one in PEERS || one in optionalDependencies)).sort();
+  const needed = [...imported].filter((one) => !(one in PEERS || one in optional)).sort();
   return {
     name,
     version,
@@ -112,7 +123,7 @@ export const manifestFrom = (root: RootManifest, imported: ReadonlySet<string>):
     exports: Object.fromEntries(Object.entries(exports).map(([entry, file]) => [entry, published(file)])),
     dependencies: ranges(needed),
     // Exact versions: the local stack relies on internals of its SQS engine (docs/decisions/0001), and only these are tested.
-    optionalDependencies,
+    optionalDependencies: optional,
     peerDependencies: PEERS,
     // Only the construct needs the peer dependencies; the client, fleets, the test kit and the command do not.
     peerDependenciesMeta: Object.fromEntries(Object.keys(PEERS).map((one) => [one, { optional: true }])),
