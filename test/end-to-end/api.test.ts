@@ -79,7 +79,8 @@ describe('the HTTP API', () => {
     const wrong = [
       '/tasks?target=',
       '/tasks?target=ship&status=odd',
-      '/batches',
+      '/batches?which=odd',
+      '/batches?which=under-way',
       '/targets?limit=0',
       '/targets?operation=none',
       '/batches?target=ship/depot=dup&cursor=zzz',
