@@ -27,6 +27,7 @@ export type {
   RegisterPolicy,
 } from '../domain/config/resolved.ts';
 export { type ConfigInput, defineConfig } from '../domain/config/schema/config.ts';
+export type { SettingSource, Sources } from '../domain/config/settings.ts';
 export type { OperationName } from '../domain/ids.ts';
 export type { ProducerRules, RulesMode } from '../domain/producers/rules.ts';
 export type { Problem } from '../util/problems.ts';

@@ -13,7 +13,7 @@ import type { Config, Operation } from './resolved.ts';
 export type SettingSource = 'operation' | 'configuration' | 'derived' | 'built-in';
 
 /** The sources of settings by their paths. A setting that is not listed has its built-in default. */
-export type Sources = Readonly<Partial<Record<SettingPath, SettingSource>>>;
+export type Sources = Readonly<Partial<Record<string, SettingSource>>>;
 
 export interface Setting {
   readonly path: SettingPath;
