@@ -251,9 +251,14 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     });
 
     it('that the arrow keys lead to', async () => {
-      await page.getByRole('radio', { name: '15 minutes' }).focus();
-      await page.keyboard.press('Tab');
-      await page.locator('.readout', { hasText: 'to now' }).waitFor();
+      // A chart without values cannot be focused, so wait until the first one has some.
+      await page.locator('.charts [role="slider"]').first().waitFor();
+      const readsOut = page.locator('.readout', { hasText: 'to now' });
+      await eventually(async () => {
+        await page.getByRole('radio', { name: '15 minutes' }).focus();
+        await page.keyboard.press('Tab');
+        return (await readsOut.count()) > 0;
+      });
       await stage().focus();
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('ArrowLeft');
