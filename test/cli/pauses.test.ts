@@ -54,7 +54,7 @@ describe('groupage on a local stack', () => {
   });
 
   it('pauses and resumes an operation, and shows its state', async () => {
-    expect(await run('resume', 'ship')).toEqual(said('ship is not paused'));
+    expect(await run('resume', 'ship')).toEqual(said('ship is not paused. Its Targets may be: groupage targets --sort paused'));
     expect(await run('pause', 'ship', '--reason', 'the port is closed')).toEqual(
       said('ship is paused. Tasks wait; nothing is lost. Resume: groupage resume ship'),
     );
