@@ -40,6 +40,7 @@ describe("the template's grants", () => {
         .map(printed)
         .toSorted(),
     ).toEqual([
+      'Flow-ApiHandler-Function dynamodb:Scan Tables-BatchLock/index/Targets',
       'Flow-ApiHandler-Function dynamodb:Scan Tables-Task/index/FailedByTarget',
       'Flow-RegisterHandler-Function dynamodb:Scan Tables-BatchLock/index/Targets',
     ]);
