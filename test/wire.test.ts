@@ -65,6 +65,8 @@ describe('a rejection', () => {
       body: '{"a":1}',
       problems,
       isCut: false,
+      bodyBytes: 7,
+      problemsInAll: 1,
       isEvent: false,
     });
     const odd = JSON.stringify({ messageId: 'm', body: '', errors: [1, null, { path: 1, reason: 'x' }, ...problems] });

@@ -23,8 +23,9 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     reasons:
-      /^is required with `prefix`|^is required, because waiting tasks are listed for one Target|^must be a duration from "1s" to "30d"/,
-    because: 'OpenAPI 3.1 states neither that a query parameter needs another one nor the range of a duration.',
+      /^is required with `(?:prefix|which=under-way)`|^is required, (?:because waiting|or an `operation`)|^is not allowed beside `(?:target|batch)`|^is only allowed with status=|^must be a duration from "1s" to "30d"/,
+    because:
+      'OpenAPI 3.1 states neither that a query parameter needs or excludes another one nor the range of a duration.',
   },
   {
     reasons:
