@@ -94,7 +94,7 @@ export const WHOLE_STAGE = {
   role: 6,
   'log group': 6,
   parameter: 1,
-  alarm: 43,
+  alarm: 44,
   dashboard: 1,
 };
 
@@ -110,6 +110,6 @@ export const STAGE_WITH_CALLBACKS = {
   role: 7,
   'log group': 7,
   parameter: 1,
-  alarm: 133,
+  alarm: 134,
   dashboard: 1,
 };
