@@ -1,10 +1,11 @@
 /** Lists of batches over several Targets: the newest ones, or those that are under way. */
-import { type Batch, isFinished } from '../../domain/batches/batch.ts';
+import type { Batch } from '../../domain/batches/batch.ts';
 import type { BatchId, OperationName, Target } from '../../domain/ids.ts';
 import type { UnderWay } from '../../ports/batches.ts';
 import { readUnderWayOf } from '../operations/under-way.ts';
 import { isAfter, positionIn, printPosition } from '../shared/batch-cursor.ts';
 import type { ApiDeps } from '../shared/deps.ts';
+import { storedBatches, unfinishedBatches } from '../shared/known-batch.ts';
 import { targetPage } from '../targets/pages.ts';
 
 /** How many Targets one request reads, and how many batches of each at least. */
@@ -27,12 +28,23 @@ export const recentOf = async (
   const { items: targets, ...next } = await targetPage(deps, { operation, limit: TARGETS_AT_ONCE, cursor });
   const each = Math.max(EACH_MIN, Math.ceil(limit / Math.max(1, targets.length)));
   const pages = await Promise.all(targets.map((target) => deps.batches.ofTarget(target, each)));
-  const batches = await stored(
+  const batches = await storedBatches(
     deps,
     pages.flatMap(({ items }) => items),
   );
   const newest = batches.toSorted((a, b) => (b.sealedAt ?? 0) - (a.sealedAt ?? 0)).slice(0, limit);
   return { batches: newest, looked: targets.length, ...next };
+};
+
+/** The newest batches of a Target. */
+export const newestIn = async (
+  deps: ApiDeps,
+  target: Target,
+  limit: number,
+  cursor: string | undefined,
+): Promise<BatchesFound> => {
+  const { items, ...next } = await deps.batches.ofTarget(target, limit, cursor);
+  return { batches: await storedBatches(deps, items), ...next };
 };
 
 /** The batches of an operation that are under way, the one with the oldest task first. */
@@ -43,7 +55,7 @@ export const underWayOf = async (
   cursor: string | undefined,
 ): Promise<BatchesFound> => {
   const { items, ...next } = await deps.batches.underWay(operation, limit, cursor);
-  return { batches: await unfinished(deps, items), ...next };
+  return { batches: await unfinishedBatches(deps, idsOf(items)), ...next };
 };
 
 /** The batches of a Target that are under way, the one with the oldest task first. */
@@ -53,26 +65,15 @@ export const underWayIn = async (
   limit: number,
   cursor: string | undefined,
 ): Promise<BatchesFound> => {
-  const { entries } = await readUnderWayOf(deps, target);
+  const entries = await readUnderWayOf(deps, target);
   const from = cursor === undefined ? undefined : positionIn(cursor);
   const rest = from ? entries.filter((each) => isAfter(each, from)) : entries;
   const shown = rest.slice(0, limit);
   const [last] = shown.slice(-1);
   return {
-    batches: await unfinished(deps, shown),
+    batches: await unfinishedBatches(deps, idsOf(shown)),
     ...(last && rest.length > limit ? { cursor: printPosition(last) } : {}),
   };
 };
 
-/** The index may still list a batch that has ended a moment ago. */
-const unfinished = async (deps: ApiDeps, entries: readonly UnderWay[]): Promise<readonly Batch[]> => {
-  const batches = await stored(
-    deps,
-    entries.map(({ id }) => id),
-  );
-  return batches.filter(({ status }) => !isFinished(status));
-};
-
-/** The batches that are still stored, in the order of their ids. */
-export const stored = async ({ batches }: ApiDeps, ids: readonly BatchId[]): Promise<readonly Batch[]> =>
-  (await Promise.all(ids.map((id) => batches.get(id)))).flatMap((batch) => batch ?? []);
+const idsOf = (entries: readonly UnderWay[]): readonly BatchId[] => entries.map(({ id }) => id);

@@ -9,6 +9,7 @@ import type { UnderWaySummary } from './responses.ts';
 export const [BATCHES_READ, REASONS] = [500, 3];
 
 export interface Read {
+  /** The one with the oldest task first. */
   readonly entries: readonly UnderWay[];
   /** Whether the operation may have more. */
   readonly hasMore: boolean;
@@ -21,20 +22,22 @@ export const readUnderWay = async ({ batches }: Pick<ApiDeps, 'batches'>, operat
   return { entries: items.slice(0, BATCHES_READ), hasMore: items.length > BATCHES_READ };
 };
 
-/** Most entries that are read for one Target, because the index is sorted by the age of tasks and not by Target. */
-const ENTRIES_MAX = 5_000;
-
-/** The batches of a Target that are under way, the one with the oldest task first. Reads those of its operation. */
-export const readUnderWayOf = async ({ batches }: Pick<ApiDeps, 'batches'>, target: Target): Promise<Read> => {
+/**
+ * The batches of a Target that are under way, the one with the oldest task first. The index is sorted by the age of tasks
+ * and not by Target, so this reads all entries of its operation, for about 25 read units per {@link BATCHES_READ}.
+ */
+export const readUnderWayOf = async (
+  { batches }: Pick<ApiDeps, 'batches'>,
+  target: Target,
+): Promise<readonly UnderWay[]> => {
   const entries: UnderWay[] = [];
   let cursor: string | undefined;
-  for (let read = 0; read < ENTRIES_MAX; read += BATCHES_READ) {
+  do {
     const page = await batches.underWay(operationOf(target), BATCHES_READ, cursor);
     entries.push(...page.items.filter((each) => each.target === target));
     cursor = page.cursor;
-    if (cursor === undefined) break;
-  }
-  return { entries, hasMore: cursor !== undefined };
+  } while (cursor !== undefined);
+  return entries;
 };
 
 /** Undefined if no batch is under way. */
@@ -56,7 +59,7 @@ export const underWayView = ({ entries, hasMore }: Read): UnderWaySummary | unde
     batches: entries.length,
     ...sum,
     ...(hasMore ? { isAtLeast: true } : {}),
-    oldestAt: iso(Math.min(...entries.map(({ oldestAt }) => oldestAt))),
+    oldestAt: iso(first.oldestAt),
     ...(attempt > 0 ? { attempt } : {}),
     reasons: [...reasons]
       .map(([reason, tasks]) => ({ reason, tasks }))

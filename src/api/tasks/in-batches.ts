@@ -1,13 +1,13 @@
 /** Tasks in batches: the members of one batch, or the tasks without a result of the batches that are not finished. */
 import { type Batch, isFinished, membersOf, unfinishedOf } from '../../domain/batches/batch.ts';
-import { type BatchId, isBatchId, type OperationName, type Target, type TaskId } from '../../domain/ids.ts';
+import type { OperationName, Target, TaskId } from '../../domain/ids.ts';
 import type { Page } from '../../domain/page.ts';
 import type { UnderWay } from '../../ports/batches.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
 import { readUnderWayOf } from '../operations/under-way.ts';
-import { byPosition, isAfter, positionIn, printPosition } from '../shared/batch-cursor.ts';
+import { byPosition, isAfter, type Position, positionIn, printPosition } from '../shared/batch-cursor.ts';
 import type { ApiDeps } from '../shared/deps.ts';
-import { HttpProblem } from '../shared/problem.ts';
+import { batchNamed, unfinishedBatches } from '../shared/known-batch.ts';
 
 /** The status of a task in a batch: `batched` before the batch's first attempt, `in-progress` afterwards. */
 export type InBatch = 'batched' | 'in-progress';
@@ -27,13 +27,12 @@ const BATCHES_MAX = 100;
 
 /** The members of a batch, in their order. @throws HttpProblem */
 export const membersOfBatch = async (
-  { batches }: ApiDeps,
+  deps: ApiDeps,
   id: string,
   limit: number,
   cursor: string | undefined,
 ): Promise<Page<Member>> => {
-  const batch = isBatchId(id) ? await batches.get(id) : undefined;
-  if (!batch) throw new HttpProblem(404, `there is no batch ${JSON.stringify(id.slice(0, 200))}; URL-encode the id`);
+  const batch = await batchNamed(deps, id);
   const from = offsetIn(cursor);
   const members = membersOf(batch);
   const items = members.slice(from, from + limit).map((member, index) => ({ id: member, batch, place: from + index }));
@@ -55,8 +54,8 @@ export const inBatchesOfOperation = async (
   for (let read = 0; read < BATCHES_MAX; read += 1) {
     const page = await batches.underWay(operation, 1, at);
     const [entry] = page.items;
-    const open = entry && mayBe(entry, status) ? await openMembers(batches, entry.id, status) : [];
-    const left = open.filter((each) => !last || each.batch.id !== last.id || each.place > (last.member ?? -1));
+    const batch = entry && mayBe(entry, status) ? await batches.get(entry.id) : undefined;
+    const left = openAfter(last, batch, status);
     items.push(...left.slice(0, limit - items.length));
     const [end] = items.slice(-1);
     if (end && items.length === limit && end.place !== left.at(-1)?.place)
@@ -78,24 +77,21 @@ export const inBatchesOfTarget = async (
 ): Promise<Page<Member>> => {
   const { batches, locks } = deps;
   const last = cursor === undefined ? undefined : positionIn(cursor);
-  const [newest, { entries }, { lock }] = await Promise.all([
+  const [newest, entries, { lock }] = await Promise.all([
     batches.ofTarget(target, NEWEST),
     readUnderWayOf(deps, target),
     locks.readEventually(target),
   ]);
   const listed = new Set(entries.map(({ id }) => id));
   const others = [...newest.items, ...(lock.openBatch ? [lock.openBatch] : [])].filter((id) => !listed.has(id));
-  const fresh = (await Promise.all(others.map((id) => batches.get(id)))).flatMap((batch) =>
-    batch && !isFinished(batch.status) ? [batch] : [],
-  );
-  const all = [...entries.filter((entry) => mayBe(entry, status)), ...fresh]
+  const fresh = new Map((await unfinishedBatches(deps, others)).map((batch) => [batch.id, batch]));
+  const all = [...entries.filter((entry) => mayBe(entry, status)), ...fresh.values()]
     .filter((each) => !last || each.id === last.id || isAfter(each, last))
     .toSorted(byPosition);
   const items: Member[] = [];
   let isAll = true;
   for (const [index, { id }] of all.entries()) {
-    const open = await openMembers(batches, id, status);
-    items.push(...open.filter(({ place }) => !last || id !== last.id || place > (last.member ?? -1)));
+    items.push(...openAfter(last, fresh.get(id) ?? (await batches.get(id)), status));
     isAll = items.length < limit || (items.length === limit && index === all.length - 1);
     if (!isAll) break;
   }
@@ -108,17 +104,12 @@ export const inBatchesOfTarget = async (
 const mayBe = ({ lastAttempt }: UnderWay, status: InBatch): boolean =>
   status === 'in-progress' || lastAttempt === undefined;
 
-/** The members without a result of a batch, if it has this status. */
-const openMembers = async (
-  batches: ApiDeps['batches'],
-  id: BatchId,
-  status: InBatch,
-): Promise<readonly (Member & { readonly place: number })[]> => {
-  const batch = await batches.get(id);
-  if (!batch || isFinished(batch.status)) return [];
-  if ((batch.status === 'in-progress') !== (status === 'in-progress')) return [];
+/** The members without a result of a batch with this status. Of the batch that was listed last, those after the last one. */
+const openAfter = (last: Position | undefined, batch: Batch | undefined, status: InBatch): readonly Member[] => {
+  if (!batch || isFinished(batch.status) || (batch.status === 'in-progress') !== (status === 'in-progress')) return [];
   const open = new Set(unfinishedOf(batch));
-  return membersOf(batch).flatMap((member, place) => (open.has(member) ? [{ id: member, batch, place }] : []));
+  const after = batch.id === last?.id ? (last.member ?? -1) : -1;
+  return membersOf(batch).flatMap((id, place) => (place > after && open.has(id) ? [{ id, batch, place }] : []));
 };
 
 /** @throws InvalidCursor */
