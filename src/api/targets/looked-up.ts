@@ -1,18 +1,15 @@
 /** The state of Targets, and the Targets of an operation that have waiting, retried or failed tasks. */
 import pLimit from 'p-limit';
 import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
-import type { LockView } from '../../ports/locks.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
 import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';
 import { type Read, readUnderWay, underWayView } from '../operations/under-way.ts';
 import type { ApiDeps } from '../shared/deps.ts';
+import { type SortKey, sortedBy } from './order.ts';
 import { type TargetsAsked, targetPage } from './pages.ts';
 import type { Target as TargetShown } from './responses.ts';
 import { targetView } from './views.ts';
-
-/** What a list of Targets is sorted by. A Target that has none of it is left out. */
-export type SortKey = 'waiting' | 'oldest' | 'retried' | 'failed' | 'paused';
 
 /** Maximum number of Targets whose state one request reads, for a sorted list. */
 const LOOKED_MAX = 300;
@@ -44,10 +41,14 @@ export const listTargets = async (
     if (asked.cursor !== undefined) throw new InvalidCursor();
     return retriedTargets(deps, asked, search);
   }
+  if (!sort && !search) {
+    const { items, ...next } = await targetPage(deps, asked);
+    return { targets: await lookedUp(deps, items, false), ...next };
+  }
   const { names, looked, ...next } = await searched(deps, { ...asked, limit: sort ? LOOKED_MAX : asked.limit }, search);
   const targets = await lookedUp(deps, names, sort === 'failed');
-  if (!sort) return { targets, ...(search ? { looked } : {}), ...next };
-  const found = sorted(targets, sort);
+  if (!sort) return { targets, looked, ...next };
+  const found = sortedBy(targets, sort);
   return { targets: found.slice(0, asked.limit), looked, found: found.length, ...next };
 };
 
@@ -61,7 +62,7 @@ const retriedTargets = async (
   const names = Object.values(operations).flatMap((each) =>
     operation === undefined || each.operation === operation ? [each.operation] : [],
   );
-  const reads = new Map(await Promise.all(names.map(async (name) => [name, await readUnderWay(deps, name)] as const)));
+  const reads = await readAll(deps, names);
   // The entries of an operation begin with the oldest task, so the first one of a Target is its oldest.
   const oldest = new Map<Target, Millis>();
   for (const { target, oldestAt } of [...reads.values()].flatMap(({ entries }) => entries))
@@ -71,7 +72,7 @@ const retriedTargets = async (
     .toSorted(([, a], [, b]) => a - b)
     .map(([target]) => target);
   const targets = await lookedUp(deps, wanted.slice(0, limit), false, reads);
-  return { targets: sorted(targets, 'retried'), looked: oldest.size, found: wanted.length };
+  return { targets: sortedBy(targets, 'retried'), looked: oldest.size, found: wanted.length };
 };
 
 /** The next names that contain a text, at most `limit`. Reads names until enough are found. */
@@ -89,8 +90,6 @@ const searched = async (
     names.push(...page.items.filter((target) => matches(target, search)));
     cursor = page.cursor;
     if (cursor === undefined) break;
-    // Without a search, a page of the list is one page of the table, as long as it is not empty.
-    if (search === undefined && asked.limit <= 100 && page.items.length > 0) break;
   }
   return { names, looked, ...(cursor === undefined ? {} : { cursor }) };
 };
@@ -119,15 +118,12 @@ const lookedUp = async (
   known?: ReadonlyMap<OperationName, Read>,
 ): Promise<readonly TargetShown[]> => {
   const { locks, waiting, tasks, machine } = deps;
-  const operations = [...new Set(targets.map(operationOf))];
-  const reads =
-    known ??
-    new Map(await Promise.all(operations.map(async (name) => [name, await readUnderWay(deps, name)] as const)));
-  const atOnce = pLimit(AT_ONCE);
+  const reads = known ?? (await readAll(deps, [...new Set(targets.map(operationOf))]));
   const look = async (target: Target): Promise<TargetShown> => {
     const seen = await locks.readEventually(target);
     const [count, inFlight, failed] = await Promise.all([
-      mayWait(seen) ? waiting.count(target, COUNT_LIMIT) : 0,
+      // Counting costs a read even if there is nothing to count.
+      seen.first ? waiting.count(target, COUNT_LIMIT) : 0,
       inFlightOf(deps, target, seen.lock),
       countsFailed ? tasks.failed(target, FAILED_MAX) : undefined,
     ]);
@@ -135,34 +131,14 @@ const lookedUp = async (
     const known = { inFlight, waiting: count, limit: COUNT_LIMIT, underWay, failed: failed?.items.length };
     return targetView(target, seen, known, machine.now());
   };
-  return Promise.all(targets.map((target) => atOnce(() => look(target))));
+  return pLimit(AT_ONCE).map(targets, look);
 };
 
-/** Counting costs a read even if there is nothing to count. */
-const mayWait = ({ first }: LockView): boolean => first !== undefined;
+/** The batches under way of each operation. */
+const readAll = async (deps: ApiDeps, names: readonly OperationName[]): Promise<ReadonlyMap<OperationName, Read>> =>
+  new Map(await Promise.all(names.map(async (name) => [name, await readUnderWay(deps, name)] as const)));
 
 const ofTarget = (read: Read | undefined, target: Target): Read => {
   const entries = (read?.entries ?? []).filter((each) => each.target === target);
   return { entries, hasMore: read?.hasMore ?? false };
 };
-
-const ORDERS: Readonly<Record<SortKey, (target: TargetShown) => number | undefined>> = {
-  waiting: ({ waiting }) => waiting || undefined,
-  oldest: ({ oldestAt }) => (oldestAt === undefined ? undefined : -Date.parse(oldestAt)),
-  retried: ({ underWay }) => (underWay ? -Date.parse(underWay.oldestAt) : undefined),
-  failed: ({ failed }) => failed || undefined,
-  paused: ({ paused, blocked }) => {
-    const since = paused?.since ?? blocked?.since;
-    return since === undefined ? undefined : -Date.parse(since);
-  },
-};
-
-/** The Targets that have what the list is sorted by, the one with the most of it, or the oldest, first. */
-const sorted = (targets: readonly TargetShown[], sort: SortKey): readonly TargetShown[] =>
-  targets
-    .flatMap((target) => {
-      const value = ORDERS[sort](target);
-      return value === undefined ? [] : [{ target, value }];
-    })
-    .toSorted((a, b) => b.value - a.value)
-    .map(({ target }) => target);

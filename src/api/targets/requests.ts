@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { TARGET_MAX_BYTES } from '../../domain/ids.ts';
 import type { Calls } from '../shared/calls.ts';
 import { configured, fields, paging, target, text, word } from '../shared/fields.ts';
-import type { SortKey } from './looked-up.ts';
+import type { SortKey } from './order.ts';
 
 const isPrefix = (text: string): boolean => text.isWellFormed() && Buffer.byteLength(text) <= TARGET_MAX_BYTES;
 

@@ -7,7 +7,7 @@ import { pauseView } from '../operations/views.ts';
 import { iso } from '../shared/iso.ts';
 import type { Target as TargetShown } from './responses.ts';
 
-/** What is known about a Target apart from its lock. */
+/** The state of a Target beside its lock row. */
 export interface TargetSeen {
   readonly inFlight: readonly BatchId[];
   /** Number of waiting tasks, counted up to `limit`. */

@@ -1,5 +1,6 @@
 /** `groupage targets`: lists Targets, with their waiting tasks and leaders. */
 import { type Command, Option } from 'commander';
+import { type SortKey, sortedBy } from '../../../src/api/targets/order.ts';
 import { WrongUsage } from '../../failure.ts';
 import { lowerBound } from '../../lower-bounds.ts';
 import { ago, printable, table } from '../../terminal.ts';
@@ -13,9 +14,12 @@ interface TargetsOptions extends CommonOptions {
   readonly operation?: string;
   readonly prefix?: string;
   readonly search?: string;
-  readonly sort?: Sort;
+  readonly sort?: (typeof SORTS)[number];
   readonly limit: number;
 }
+
+/** Without `failed`: failed tasks are counted only in a list that the API sorts by them. */
+const SORTS = ['waiting', 'oldest', 'retried', 'paused'] as const satisfies SortKey[];
 
 export const targetsCommand = (): Command =>
   listing('targets', 'list Targets, with their waiting tasks and leaders')
@@ -29,7 +33,7 @@ export const targetsCommand = (): Command =>
       new Option(
         '--sort <by>',
         'list only Targets with waiting tasks (waiting: most first; oldest: longest wait first), with batches under way (retried: oldest task first), or with a pause or no free slot (paused: longest first)',
-      ).choices(Object.keys(SORTS)),
+      ).choices(SORTS),
     )
     .action(async (options: TargetsOptions) => {
       const { operation, prefix, sort } = options;
@@ -40,31 +44,9 @@ export const targetsCommand = (): Command =>
         sort ? Number.POSITIVE_INFINITY : options.limit + 1,
         options,
       );
-      const targets = sort ? sortedBy(all, SORTS[sort]) : all;
+      const targets = sort ? sortedBy(all, sort) : all;
       show(options, 'targets', targets, targetsTable, printable(noneOf(options)));
     });
-
-type Sort = 'waiting' | 'oldest' | 'retried' | 'paused';
-
-/** The value by which Targets are sorted, largest first. Undefined for a Target that is not listed. */
-const SORTS: Readonly<Record<Sort, (target: TargetShape) => number | undefined>> = {
-  waiting: ({ waiting }) => waiting || undefined,
-  oldest: ({ oldestAt }) => before(oldestAt),
-  retried: ({ underWay }) => before(underWay?.oldestAt),
-  paused: ({ paused, blocked }) => before(paused?.since ?? blocked?.since),
-};
-
-/** Larger for an earlier time. */
-const before = (time: string | undefined): number | undefined => (time === undefined ? undefined : -Date.parse(time));
-
-const sortedBy = (targets: readonly TargetShape[], keyOf: (typeof SORTS)[Sort]): TargetShape[] =>
-  targets
-    .flatMap((target) => {
-      const value = keyOf(target);
-      return value === undefined ? [] : [{ target, value }];
-    })
-    .toSorted((a, b) => b.value - a.value)
-    .map(({ target }) => target);
 
 const noneOf = ({ operation, prefix, search, sort }: TargetsOptions): string => {
   if (search !== undefined) return `no Target contains ${search}${sort ? ` and matches --sort ${sort}` : ''}`;
