@@ -1,9 +1,9 @@
 /** `/v1/dead-letters`: counts and lists dead letters, sends them again, and discards those that only a user handles. */
-import type { Hono } from 'hono';
+import type { Context, Hono } from 'hono';
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { DeadLetter, DeadLetterQueue, FinalQueue } from '../../ports/queues.ts';
-import { type Chosen, handleChosen, listLetters } from '../../steps/repair/browse.ts';
+import { handleChosen, isFinal, listLetters } from '../../steps/repair/browse.ts';
 import { redriveDeadLetterQueue, sourceQueues, type Walk, type Walked } from '../../steps/repair/dead-letters.ts';
 import { discard, discardAll, redriveGivenUp, redriveRefused, resend } from '../../steps/repair/refused-messages.ts';
 import { resendOf } from '../../steps/repair/resend.ts';
@@ -54,44 +54,51 @@ export const deadLetterRoutes = (deps: ApiDeps): Hono => {
     redriveDeadLetters: async ({ context, part, body }) => {
       const queue = queueNamed(queues, part('queue'));
       const { dryRun, ids, cursor } = await body();
-      if (ids) {
-        const from = finalQueue(queue, NO_SINGLE_REDRIVE);
-        const turn = dryRun ? wouldResend(deps, from) : (each: DeadLetter) => resend(deps, from, each);
-        const { done, skipped } = await choose(deps, from, ids, turn);
-        const left = await deadLetters.count(from);
-        return context.json({ ...(dryRun ? { dryRun } : {}), redriven: done, skipped, left }, dryRun ? 200 : 202);
-      }
-      if (dryRun) {
-        const left = await deadLetters.count(queue);
-        return context.json({ dryRun, redriven: left, skipped: [], left });
-      }
-      const { revived, skipped, left, next } = await walkAll(deps, queue, cursor, (walk) =>
-        redriveIn(deps, queue, walk),
-      );
-      return context.json({ redriven: revived, skipped, left, ...next }, 202);
+      const handled = async (): Promise<Handled> => {
+        if (ids) {
+          const from = finalQueue(queue, NO_SINGLE_REDRIVE);
+          return choose(deps, from, ids, dryRun ? wouldResend(deps, from) : (each) => resend(deps, from, each));
+        }
+        return dryRun ? wouldHandle(deps, queue) : walkAll(deps, queue, cursor, (walk) => redriveIn(deps, queue, walk));
+      };
+      return answer(context, 'redriven', await handled(), dryRun);
     },
 
     discardDeadLetters: async ({ context, part, body }) => {
       const from = finalQueue(queueNamed(queues, part('queue')), NO_DISCARD);
       const asked = await body();
       const { dryRun } = asked;
-      if ('ids' in asked && asked.ids) {
-        const turn = dryRun ? async () => undefined : (each: DeadLetter) => discard(deps, from, each);
-        const { done, skipped } = await choose(deps, from, asked.ids, turn);
-        const left = await deadLetters.count(from);
-        return context.json({ ...(dryRun ? { dryRun } : {}), discarded: done, skipped, left }, dryRun ? 200 : 202);
-      }
-      if (dryRun) {
-        const left = await deadLetters.count(from);
-        return context.json({ dryRun, discarded: left, skipped: [], left });
-      }
-      const cursor = 'cursor' in asked ? asked.cursor : undefined;
-      const { revived, skipped, left, next } = await walkAll(deps, from, cursor, (walk) =>
-        discardAll(deps, from, walk),
-      );
-      return context.json({ discarded: revived, skipped, left, ...next }, 202);
+      const handled = async (): Promise<Handled> => {
+        if ('ids' in asked && asked.ids)
+          return choose(deps, from, asked.ids, dryRun ? async () => undefined : (each) => discard(deps, from, each));
+        const cursor = 'cursor' in asked ? asked.cursor : undefined;
+        return dryRun ? wouldHandle(deps, from) : walkAll(deps, from, cursor, (walk) => discardAll(deps, from, walk));
+      };
+      return answer(context, 'discarded', await handled(), dryRun);
     },
   });
+};
+
+/** What a request did with messages. */
+interface Handled {
+  readonly done: number;
+  readonly skipped: readonly Skipped[];
+  /** Approximate number of messages left in the queue. */
+  readonly left: number;
+  readonly cursor?: string;
+}
+
+const answer = (
+  context: Context,
+  name: 'redriven' | 'discarded',
+  { done, ...handled }: Handled,
+  dryRun: boolean | undefined,
+): Response => context.json({ ...(dryRun ? { dryRun } : {}), [name]: done, ...handled }, dryRun ? 200 : 202);
+
+/** A dry run for all messages only counts them. */
+const wouldHandle = async ({ deadLetters }: ApiDeps, queue: DeadLetterQueue): Promise<Handled> => {
+  const left = await deadLetters.count(queue);
+  return { done: left, skipped: [], left };
 };
 
 /** Handles all messages of a queue, as far as the time allows. */
@@ -100,24 +107,24 @@ const walkAll = async (
   queue: DeadLetterQueue,
   cursor: string | undefined,
   work: (walk: Walk) => Promise<Walked>,
-) => {
+): Promise<Handled> => {
   const { deadLetters, machine } = deps;
   const now = machine.now();
   // The cursor is the time of the first request. Messages that were sent later are left to another walk.
   const began = cursor === undefined ? now : Number(cursor);
   const isInTime = (): boolean => machine.now() < now + HANDLING_TIME;
   const mayGoOn = (skipped: number): boolean => skipped < SKIPPED_MAX && isInTime();
-  let [revived, looks] = [0, 0];
+  let [done, looks] = [0, 0];
   const skipped: Skipped[] = [];
   for (;;) {
     const walked = await work({ began, mayGoOn });
     looks += 1;
-    revived += walked.revived;
+    done += walked.revived;
     skipped.push(...walked.skipped);
     const left = await deadLetters.count(queue);
     const areHidden = walked.isDone && cursor === undefined && left > skipped.length;
     if (!areHidden || looks === LOOKS || !isInTime())
-      return { revived, skipped, left, next: walked.isDone ? {} : { cursor: String(began) } };
+      return { done, skipped, left, ...(walked.isDone ? {} : { cursor: String(began) }) };
   }
 };
 
@@ -127,11 +134,11 @@ const choose = async (
   queue: FinalQueue,
   ids: readonly string[],
   turn: (deadLetter: DeadLetter) => Promise<string | undefined>,
-): Promise<Chosen> => {
+): Promise<Handled> => {
   const end = deps.machine.now() + HANDLING_TIME;
-  const chosen = await handleChosen(deps, queue, ids, () => deps.machine.now() < end, turn);
-  for (const cause of chosen.failures) deps.onError(cause);
-  return chosen;
+  const { failures, ...chosen } = await handleChosen(deps, queue, ids, () => deps.machine.now() < end, turn);
+  for (const cause of failures) deps.onError(cause);
+  return { ...chosen, left: await deps.deadLetters.count(queue) };
 };
 
 const wouldResend =
@@ -162,6 +169,6 @@ const NO_SINGLE_REDRIVE =
 
 /** @throws HttpProblem 409 for a queue whose messages Groupage needs */
 const finalQueue = (queue: DeadLetterQueue, otherwise: string): FinalQueue => {
-  if (queue === 'rejected' || queue === 'given-up') return queue;
+  if (isFinal(queue)) return queue;
   throw new HttpProblem(409, `nothing was done: ${otherwise}`);
 };

@@ -137,7 +137,7 @@ export const QUEUES_DESCRIBED = [
     redriveDeadLetters: {
       summary: 'Sends dead letters again',
       description:
-        'Runs for up to ten seconds, or until about 200 messages were skipped. A message that was skipped is hidden from all readers for up to 30 seconds; with `ids`, it is visible again at once.',
+        'Runs for up to ten seconds, or until about 200 messages were skipped. A message that was skipped is visible again at once, unless the answer has a `cursor`: then for up to 30 seconds it is hidden from all readers.',
       example: { dryRun: true },
       answers: {
         200: { description: 'A dry run: nothing was sent.', schema: REDRIVE_DRY_RUN },

@@ -4,7 +4,7 @@ import { operationOf, type Target } from '../../domain/ids.ts';
 import { printSender } from '../../domain/producers/sender.ts';
 import { type KeptMessage, parseRejection } from '../../domain/register/rejection.ts';
 import type { DeadLetter, DeadLetterQueue } from '../../ports/queues.ts';
-import type { Listed } from '../../steps/repair/browse.ts';
+import { isFinal, type Listed } from '../../steps/repair/browse.ts';
 import { resendOf } from '../../steps/repair/resend.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
 import { describeInBrief } from '../../util/problems.ts';
@@ -34,7 +34,7 @@ const messageView = (config: Config, queue: DeadLetterQueue, deadLetter: DeadLet
   const body = refused?.body ?? deadLetter.body;
   const shown = cutToBytes(body, SHOWN_MAX_BYTES.body);
   const isCut = shown.length < body.length || refused?.isCut === true;
-  const resent = queue === 'rejected' || queue === 'given-up' ? resendOf(config, queue, deadLetter) : undefined;
+  const resent = isFinal(queue) ? resendOf(config, queue, deadLetter) : undefined;
   const from = refused?.sender ?? sender;
   return {
     id: messageId,

@@ -8,9 +8,12 @@
  */
 
 import type { Millis } from '../../domain/ids.ts';
-import type { DeadLetter, DeadLetterQueue } from '../../ports/queues.ts';
+import type { DeadLetter, DeadLetterQueue, FinalQueue } from '../../ports/queues.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps } from '../deps.ts';
+
+/** Whether the messages of a queue stay until a user handles them. */
+export const isFinal = (queue: DeadLetterQueue): queue is FinalQueue => queue === 'rejected' || queue === 'given-up';
 
 /** How long a list hides the messages that it reads, at the longest, in seconds. */
 const LIST_HIDES = 5;
@@ -49,7 +52,7 @@ export const listLetters = async (deps: DeadLetterDeps, queue: DeadLetterQueue, 
 };
 
 /** A message to release. */
-type Released = Pick<DeadLetter, 'messageId' | 'receipt'>;
+export type Released = Pick<DeadLetter, 'messageId' | 'receipt'>;
 
 /** What happened to chosen messages. */
 export interface Chosen {

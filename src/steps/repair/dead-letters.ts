@@ -21,7 +21,7 @@ import { CLOCK_SKEW } from '../../domain/timings.ts';
 import type { DeadLetter, DeadLetterQueue, SourceQueue } from '../../ports/queues.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps } from '../deps.ts';
-import { release } from './browse.ts';
+import { isFinal, type Released, release } from './browse.ts';
 
 export interface Walk {
   /** When the walk began. Dead letters that were sent later are left to another walk. */
@@ -63,7 +63,7 @@ export const walkDeadLetters = async (
   const met = new Set<string>();
   const skipped: SkippedDeadLetter[] = [];
   const failures: unknown[] = [];
-  const left: Pick<DeadLetter, 'messageId' | 'receipt'>[] = [];
+  const left: Released[] = [];
   let revived = 0;
   const take = (deadLetter: DeadLetter): Promise<string | undefined> =>
     turn(deadLetter).catch((cause: unknown) => {
@@ -76,23 +76,21 @@ export const walkDeadLetters = async (
     const letters = (await deps.deadLetters.receive(queue)).filter(({ messageId }) => !met.has(messageId));
     if (letters.length === 0) {
       // Otherwise a call that follows would not see them until their visibility timeout ends.
-      if (queue === 'rejected' || queue === 'given-up') await release(deps, queue, left);
+      if (isFinal(queue)) await release(deps, queue, left);
       return { revived, skipped, failures, isDone: true };
     }
     for (const { messageId } of letters) met.add(messageId);
     // `sentAt` comes from the clock of SQS, which differs from this function's clock.
     const due = letters.filter(({ sentAt }) => sentAt <= began + CLOCK_SKEW);
     const reasons = await Promise.all(due.map(take));
-    for (const [index, { messageId: id }] of due.entries()) {
+    for (const [index, { messageId, receipt }] of due.entries()) {
       const reason = reasons[index];
       if (reason === undefined) revived += 1;
-      else skipped.push({ id, reason });
+      else {
+        skipped.push({ id: messageId, reason });
+        left.push({ messageId, receipt });
+      }
     }
-    left.push(
-      ...due
-        .filter((_, index) => reasons[index] !== undefined)
-        .map(({ messageId, receipt }) => ({ messageId, receipt })),
-    );
   }
   return { revived, skipped, failures, isDone: false };
 };
