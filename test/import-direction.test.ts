@@ -24,6 +24,7 @@ const TOLD_TO_PAGE = [
   ...ANSWERS,
   'tools/task-options',
   'tools/lower-bounds',
+  'tools/work-left',
   'tools/console/server/shapes',
   'src/domain/events/metrics',
   'src/domain/operations/notices',

@@ -208,6 +208,31 @@ describe('groupage doctor', () => {
     ]);
   });
 
+  it('names a removed operation once, with the work of all pages and lower bounds', async () => {
+    const at = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
+    const gone = { operation: 'gone', targets: 600, waiting: 900, oldestAt: at(7_200) };
+    const sums = { batches: 500, tasks: 5_000, retried: 5_000, pending: 0, isAtLeast: true };
+    const underWay = { ...sums, oldestAt: at(60), reasons: [] };
+    const pages = [
+      { operations: [{ ...gone, waitingIsAtLeast: true, underWay }], cursor: 'c1' },
+      { operations: [{ ...gone, targets: 1, waiting: 100, oldestAt: at(60), underWay }] },
+    ];
+    api.answer({
+      'GET /dead-letters': letters({}),
+      'GET /operations': { operations: [] },
+      'GET /doctor/removed': pages,
+      'GET /doctor/destinations': CALM,
+      'GET /doctor/targets': { targets: [], findings: [] },
+    });
+    const { out } = await run();
+    expect(out.split('\n').filter((line) => line.startsWith('✗'))).toEqual([
+      expect.stringMatching(
+        /^✗ gone: .*: at least 1,000 tasks of 601 Targets wait, the oldest for 2 h; at least 5,000 tasks in at least 500 batches have no result\. /,
+      ),
+    ]);
+    expect(api.asked).toContain('GET /v1/doctor/removed?cursor=c1');
+  });
+
   it('reports circuits, pauses and destinations that are down, with what to do', async () => {
     const at = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
     const open = { by: 'circuit', since: at(-60), until: at(3_600), reason: 'answered 503' };

@@ -16,13 +16,9 @@ const AT_ONCE = 20;
 export const removedOperations = async (deps: ApiDeps, cursor: string | undefined): Promise<RemovedExamined> => {
   const { items, ...next } = await deps.locks.everyTarget(NAMES, cursor);
   const configured = new Set<string>(Object.keys(deps.config.operations));
-  const removed = new Map<OperationName, Target[]>();
-  for (const target of items) {
-    const operation = operationOf(target);
-    if (!configured.has(operation)) removed.set(operation, [...(removed.get(operation) ?? []), target]);
-  }
   const operations: RemovedOperation[] = [];
-  for (const [operation, targets] of removed) {
+  for (const [operation, targets] of Map.groupBy(items, operationOf)) {
+    if (configured.has(operation)) continue;
     const found = await workOf(deps, operation, targets);
     if (found.targets > 0 || found.underWay) operations.push(found);
   }
@@ -35,16 +31,14 @@ const workOf = async (
   targets: readonly Target[],
 ): Promise<RemovedOperation> => {
   const { locks, waiting } = deps;
-  const atOnce = pLimit(AT_ONCE);
   const [underWay, waits] = await Promise.all([
     readUnderWay(deps, operation).then(underWayView),
-    Promise.all(
-      targets.map((target) =>
-        atOnce(async (): Promise<readonly { readonly at: Millis; readonly tasks: number }[]> => {
-          const { first } = await locks.readEventually(target);
-          return first ? [{ at: first.at, tasks: await waiting.count(target, COUNTED) }] : [];
-        }),
-      ),
+    pLimit(AT_ONCE).map(
+      targets,
+      async (target): Promise<readonly { readonly at: Millis; readonly tasks: number }[]> => {
+        const { first } = await locks.readEventually(target);
+        return first ? [{ at: first.at, tasks: await waiting.count(target, COUNTED) }] : [];
+      },
     ),
   ]);
   const found = waits.flat();

@@ -10,14 +10,15 @@ export const inBatches = (underWay: UnderWaySummary | undefined): string =>
 /** What these tasks wait for, how old the oldest is, and why the last attempts failed. */
 export const underWayTexts = (underWay: UnderWaySummary | undefined): readonly string[] => {
   if (!underWay) return [];
-  const { retried, pending, tasks, attempt, reasons, oldestAt } = underWay;
+  const { retried, pending, tasks, attempt, reasons, oldestAt, isAtLeast } = underWay;
+  const some = (value: number): string => (isAtLeast ? `${lowerBound(value, true)} tasks` : plural(value, 'task'));
   const held = tasks - retried - pending;
   const attempts = attempt ? ` after up to ${plural(attempt, 'attempt')}` : '';
   const [main] = reasons;
   return [
-    ...(retried > 0 ? [`${plural(retried, 'task')} retried${attempts}${main ? ` (${main.reason})` : ''}`] : []),
-    ...(pending > 0 ? [`${plural(pending, 'task')} with a job that reports later`] : []),
-    ...(held > 0 ? [`${plural(held, 'task')} in held batches`] : []),
+    ...(retried > 0 ? [`${some(retried)} retried${attempts}${main ? ` (${main.reason})` : ''}`] : []),
+    ...(pending > 0 ? [`${some(pending)} with a job that reports later`] : []),
+    ...(held > 0 ? [`${some(held)} in held batches`] : []),
     `oldest registered ${ago(oldestAt)} ago`,
   ];
 };

@@ -1,15 +1,16 @@
 /**
  * The doctor's texts about stopped work: circuits of operations and destinations, pauses, and rejected messages. Each
- * text says what happened, what it means for the tasks, and what to do.
+ * text names the cause, its effect on the tasks, and the next step.
  */
 import type { PausedTarget as PausedTargetShape, RemovedOperation } from '../../../../src/api/doctor/responses.ts';
 import type { Pause } from '../../../../src/api/operations/responses.ts';
 import { WITHOUT_RESULTS } from '../../../../src/domain/operations/notices.ts';
-import { ago, ahead, plural } from '../../../terminal.ts';
+import { ago, ahead } from '../../../terminal.ts';
+import { workLeft } from '../../../work-left.ts';
 import { DESTINATIONS_EXAMINED, LETTER_MESSAGES, type OperationShape, REMOVED_EXAMINED } from '../../shared/answers.ts';
 import { type ApiClient, ApiFailure } from '../../shared/api-client.ts';
+import { operationsOf } from '../../shared/pages.ts';
 import { underWayTexts } from '../../shared/under-way.ts';
-import { operationsOf } from '../operations.ts';
 import type { SettingsLook } from './settings.ts';
 
 export type PausedTarget = PausedTargetShape;
@@ -24,8 +25,8 @@ export interface Stops {
 export const stopsOf = async (api: ApiClient): Promise<Stops> => {
   const [operations, removed, destinations] = [
     await read('operations', ofOperations(api)),
-    await read('removed operations', ofRemoved(api)),
-    await read('destinations', ofDestinations(api)),
+    await read('removed operations', ifKnown(ofRemoved(api))),
+    await read('destinations', ifKnown(ofDestinations(api))),
   ];
   return {
     findings: [...operations.findings, ...removed.findings, ...destinations.findings],
@@ -45,6 +46,13 @@ const read = async (what: string, work: Promise<Found>): Promise<Stops> => {
     return { findings: [], notices: [], unseen: [{ what, reason: cause.message }] };
   }
 };
+
+/** The API of an earlier release does not know the call, so nothing is found. */
+const ifKnown = (work: Promise<Found>): Promise<Found> =>
+  work.catch((cause: unknown) => {
+    if (cause instanceof ApiFailure && cause.status === 404) return { findings: [], notices: [] };
+    throw cause;
+  });
 
 const ofOperations = async (api: ApiClient): Promise<Found> => {
   const { operations } = (await operationsOf(api)).value;
@@ -102,48 +110,41 @@ export const pausedTarget = ({ target, paused }: PausedTarget): string =>
 const pausedByUser = ({ since, reason }: Pause): string =>
   `a user paused it ${ago(since)} ago${reason === undefined ? ', without a reason' : `: ${reason}`}. Its tasks wait; nothing is lost. Who: groupage audit`;
 
-/** Operations that are no longer configured and have work left. */
+/** Operations that are no longer configured and have work left. Their Targets may be on several pages. */
 const ofRemoved = async (api: ApiClient): Promise<Found> => {
-  const findings: string[] = [];
+  const removed = new Map<string, RemovedOperation>();
   let cursor: string | undefined;
-  try {
-    do {
-      const path = `/doctor/removed${cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`}`;
-      const { value } = await api.get(path, REMOVED_EXAMINED);
-      findings.push(...value.operations.map(removedText));
-      cursor = value.cursor;
-    } while (cursor !== undefined);
-  } catch (cause) {
-    // The API of an earlier release does not know this call.
-    if (!(cause instanceof ApiFailure && cause.status === 404)) throw cause;
-  }
-  return { findings, notices: [] };
+  do {
+    const path = `/doctor/removed${cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`}`;
+    const { value } = await api.get(path, REMOVED_EXAMINED);
+    for (const each of value.operations) removed.set(each.operation, together(removed.get(each.operation), each));
+    cursor = value.cursor;
+  } while (cursor !== undefined);
+  return { findings: [...removed.values()].map(removedText), notices: [] };
 };
 
-const removedText = ({ operation, targets, waiting, oldestAt, underWay }: RemovedOperation): string => {
-  const work = [
-    ...(waiting > 0
-      ? [
-          `${plural(waiting, 'task')} of ${plural(targets, 'Target')} wait${oldestAt ? `, the oldest for ${ago(oldestAt)}` : ''}`,
-        ]
-      : []),
-    ...(underWay
-      ? [`${plural(underWay.tasks, 'task')} in ${plural(underWay.batches, 'batch', 'batches')} have no result`]
-      : []),
-  ].join('; ');
+/** Adds the waiting tasks of another page. Each page has all batches under way. */
+const together = (a: RemovedOperation | undefined, b: RemovedOperation): RemovedOperation => {
+  const oldest = [a?.oldestAt, b.oldestAt].filter((time) => time !== undefined).toSorted();
+  return {
+    ...b,
+    targets: (a?.targets ?? 0) + b.targets,
+    waiting: (a?.waiting ?? 0) + b.waiting,
+    ...((a?.waitingIsAtLeast ?? b.waitingIsAtLeast) ? { waitingIsAtLeast: true } : {}),
+    ...(oldest[0] === undefined ? {} : { oldestAt: oldest[0] }),
+  };
+};
+
+const removedText = (removed: RemovedOperation): string => {
+  const { operation, oldestAt } = removed;
+  const work = workLeft(removed, oldestAt === undefined ? '' : `, the oldest for ${ago(oldestAt)}`);
   return `${operation}: it is not configured, but has work left: ${work}. These tasks wait; nothing is lost → configure it again: they continue. To drop waiting tasks instead: configure it again, groupage pause ${operation}, groupage cancel ID for each`;
 };
 
 /** Only destinations whose circuit is open are findings. */
 const ofDestinations = async (api: ApiClient): Promise<Found> => {
-  try {
-    const { destinations } = (await api.get('/doctor/destinations', DESTINATIONS_EXAMINED)).value;
-    return { findings: destinations.flatMap(destinationText), notices: [] };
-  } catch (cause) {
-    // The API of an earlier release does not know this call.
-    if (cause instanceof ApiFailure && cause.status === 404) return { findings: [], notices: [] };
-    throw cause;
-  }
+  const { destinations } = (await api.get('/doctor/destinations', DESTINATIONS_EXAMINED)).value;
+  return { findings: destinations.flatMap(destinationText), notices: [] };
 };
 
 const destinationText = ({

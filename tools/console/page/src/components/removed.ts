@@ -1,8 +1,8 @@
 /** Operations that were removed from the configuration while work of them is left. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { RemovedExamined, RemovedOperation } from '../../../../../src/api/doctor/responses.ts';
+import { workLeft } from '../../../../work-left.ts';
 import { get, PATHS } from '../base/api.ts';
-import { plural } from '../base/format.ts';
 import type { Page } from '../base/screen.ts';
 import { command, shape } from './parts.ts';
 
@@ -53,11 +53,3 @@ export class Removed {
       ${this.#isPart ? html`<p class="muted">Only the first 1,000 Targets were searched for operations that are no longer configured. ${command('doctor')}</p>` : nothing}`;
   }
 }
-
-const workLeft = ({ targets, waiting, underWay }: RemovedOperation): string =>
-  [
-    ...(waiting > 0 ? [`${plural(waiting, 'task')} of ${plural(targets, 'Target')} wait`] : []),
-    ...(underWay
-      ? [`${plural(underWay.tasks, 'task')} in ${plural(underWay.batches, 'batch', 'batches')} have no result`]
-      : []),
-  ].join('; ');

@@ -8,6 +8,7 @@ import type { Operation } from '../../../../../src/api/operations/responses.ts';
 import type { Queues } from '../../../../../src/api/queues/responses.ts';
 import type { Target } from '../../../../../src/api/targets/responses.ts';
 import { type MetricName, REPAIRED } from '../../../../../src/domain/events/metrics.ts';
+import { workLeft } from '../../../../work-left.ts';
 import type { MetricsView } from '../../../server/shapes.ts';
 import { age, capital, clock, count, duration, plural, relative } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
@@ -171,10 +172,10 @@ const tryingAgain = (until: number, now: number): string =>
     : 'The next batch tries the downstream again.';
 
 const ofRemoved = ({ removed = [] }: HealthInput): Trouble[] =>
-  removed.map(({ operation, targets, waiting, underWay }) => ({
+  removed.map((each) => ({
     tone: 'warn',
     word: 'not configured',
-    text: `${operation} is no longer configured, but has work left: ${plural(waiting + (underWay?.tasks ?? 0), 'task')} in ${plural(targets + (underWay?.batches ?? 0), 'Target or batch', 'Targets and batches')}. These tasks wait; nothing is lost.`,
+    text: `${each.operation} is no longer configured, but has work left: ${workLeft(each)}. These tasks wait; nothing is lost.`,
     next: 'Configure the operation again: its tasks continue.',
     route: { view: 'operations' },
   }));

@@ -57,7 +57,7 @@ export const summaryOf = (found: Found): string => {
   return `${count(total, hasMore)} ${total === 1 && !hasMore ? 'result' : 'results'}`;
 };
 
-/** What was searched, in one sentence. @param now in milliseconds since the epoch. */
+/** Names the searched lists, in one sentence. @param now in milliseconds since the epoch. */
 export const searchedWords = ({ searched, readAt, isReading }: Found, now: number): string => {
   const parts = [...others(searched), ...targets(searched)];
   if (isReading) return `The names are still being read; so far ${inOrder(parts)}.`;

@@ -3,14 +3,14 @@ import type { UnderWaySummary } from '../../../../../src/api/operations/response
 import { age, count, plural } from '../base/format.ts';
 
 /** What the tasks of these batches wait for, most important first. The text completes "5,000 tasks …". */
-export const underWayWords = ({ retried, pending, tasks, attempt }: UnderWaySummary): string =>
+export const underWayWords = ({ retried, pending, tasks, attempt, isAtLeast }: UnderWaySummary): string =>
   [
     ...(retried > 0
-      ? [`${count(retried)} being retried${attempt ? `, after up to ${plural(attempt, 'attempt')}` : ''}`]
+      ? [`${count(retried, isAtLeast)} being retried${attempt ? `, after up to ${plural(attempt, 'attempt')}` : ''}`]
       : []),
-    ...(pending > 0 ? [`${count(pending)} with a job that reports later`] : []),
+    ...(pending > 0 ? [`${count(pending, isAtLeast)} with a job that reports later`] : []),
     ...(tasks > retried + pending
-      ? [`${count(tasks - retried - pending)} held by a pause, a missing slot or the rate limit`]
+      ? [`${count(tasks - retried - pending, isAtLeast)} held by a pause, a missing slot or the rate limit`]
       : []),
   ].join('; ');
 
