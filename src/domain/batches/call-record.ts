@@ -2,7 +2,7 @@
  * The calls of a batch, as its row records them. They are stored with the writes that end an attempt, so they cost no
  * write of their own. If a function dies before such a write, the calls of its attempt are only in the log.
  */
-import { type Answer, type Reason, reasonIn, whyOf } from '../downstream/downstream.ts';
+import { type Answer, type Reason, reasonIn } from '../downstream/downstream.ts';
 import type { Millis, TaskId } from '../ids.ts';
 
 /** One call of the downstream. */
@@ -34,7 +34,7 @@ export const callRecord = (
   items: readonly TaskId[],
   members: readonly TaskId[],
 ): CallRecord => {
-  const { reason, quote } = whyOf(reasonIn(answer));
+  const { reason, quote } = reasonIn(answer);
   return {
     ...call,
     isError: isFailure(answer),

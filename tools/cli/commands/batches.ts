@@ -6,8 +6,7 @@ import { ago, fields, moment, printable, printJson, table } from '../../terminal
 import { BATCH, BATCH_IN_FULL, type BatchShape } from '../shared/answers.ts';
 import type { ApiClient } from '../shared/api-client.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
-import { listed, listing, ofTargets, show } from '../shared/pages.ts';
-import { operationsOf } from './operations.ts';
+import { listed, listing, ofOperations, ofTargets, show } from '../shared/pages.ts';
 
 interface BatchesOptions extends CommonOptions {
   readonly target?: string;
@@ -51,17 +50,9 @@ const newest = async (api: ApiClient, options: BatchesOptions): Promise<readonly
   return batches.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt));
 };
 
-const underWayBatches = async (
-  api: ApiClient,
-  { target, operation, limit }: BatchesOptions,
-): Promise<readonly BatchShape[]> => {
-  const which = { which: 'under-way' };
-  if (target !== undefined) return listed(api, 'batches', BATCH, { ...which, target }, limit + 1);
-  const names =
-    operation === undefined ? (await operationsOf(api)).value.operations.map((each) => each.operation) : [operation];
-  const found: BatchShape[] = [];
-  for (const name of names)
-    found.push(...(await listed(api, 'batches', BATCH, { ...which, operation: name }, limit + 1)));
+const underWayBatches = async (api: ApiClient, options: BatchesOptions): Promise<readonly BatchShape[]> => {
+  const lists = options.target === undefined ? ofOperations : ofTargets;
+  const found = await lists(api, options, 'batches', BATCH, { which: 'under-way' });
   return found.toSorted((a, b) => (a.oldestAt ?? '').localeCompare(b.oldestAt ?? ''));
 };
 

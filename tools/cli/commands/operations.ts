@@ -4,10 +4,10 @@ import type { Pause } from '../../../src/api/operations/responses.ts';
 import { WrongUsage } from '../../failure.ts';
 import { lowerBound } from '../../lower-bounds.ts';
 import { ago, ahead, printJson, table } from '../../terminal.ts';
-import { OPERATIONS, type OperationShape } from '../shared/answers.ts';
-import type { ApiClient } from '../shared/api-client.ts';
+import type { OperationShape } from '../shared/answers.ts';
 import { showOperation } from '../shared/configuration.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
+import { operationsOf } from '../shared/pages.ts';
 import { inBatches, underWayTexts } from '../shared/under-way.ts';
 
 interface OperationsOptions extends CommonOptions {
@@ -28,8 +28,6 @@ export const operationsCommand = (): Command =>
       const { text, value } = await operationsOf(await connect(options));
       console.log(options.json ? printJson(text) : operationsTable(value.operations));
     });
-
-export const operationsOf = (api: ApiClient) => api.get('/operations', OPERATIONS);
 
 const operationsTable = (operations: readonly OperationShape[]): string =>
   table(

@@ -3,10 +3,8 @@ import { type Command, Option } from 'commander';
 import { WrongUsage } from '../../failure.ts';
 import { ago, table } from '../../terminal.ts';
 import { TASK, type TaskShape } from '../shared/answers.ts';
-import type { ApiClient } from '../shared/api-client.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
-import { listed, listing, ofTargets, show } from '../shared/pages.ts';
-import { operationsOf } from './operations.ts';
+import { listed, listing, ofOperations, ofTargets, show } from '../shared/pages.ts';
 
 type Status = 'created' | 'batched' | 'in-progress' | 'failed';
 
@@ -42,9 +40,7 @@ export const tasksCommand = (): Command =>
         return show(options, 'tasks', members, tasksTable, 'this batch has no tasks');
       }
       const isWide = isInBatch && target === undefined;
-      const all = isWide
-        ? await inBatches(api, options, status)
-        : await ofTargets(api, options, 'tasks', TASK, { status });
+      const all = await (isWide ? ofOperations : ofTargets)(api, options, 'tasks', TASK, { status });
       show(options, 'tasks', all.toSorted(status === 'failed' ? newestEnd : oldestFirst), tasksTable, NONE[status]);
       if (isWide && !options.json)
         console.error('Only batches under way are included. With --target, also batches in their first attempt');
@@ -55,22 +51,6 @@ const NONE: Readonly<Record<Status, string>> = {
   batched: 'no tasks in batches before their first attempt',
   'in-progress': 'no tasks in batches whose first attempt has started',
   failed: 'no failed tasks',
-};
-
-/** Tasks in batches under way, of one operation or of all. */
-const inBatches = async (
-  api: ApiClient,
-  { operation, limit }: TasksOptions,
-  status: Status,
-): Promise<readonly TaskShape[]> => {
-  const operations =
-    operation === undefined ? (await operationsOf(api)).value.operations.map((each) => each.operation) : [operation];
-  const found: TaskShape[] = [];
-  for (const each of operations) {
-    if (found.length > limit) break;
-    found.push(...(await listed(api, 'tasks', TASK, { operation: each, status }, limit + 1)));
-  }
-  return found;
 };
 
 const oldestFirst = (a: TaskShape, b: TaskShape): number => a.createdAt.localeCompare(b.createdAt);

@@ -10,8 +10,8 @@ import { BATCH, type BatchShape, type OperationShape, type TargetShape } from '.
 import { type ApiClient, ApiFailure } from '../shared/api-client.ts';
 import { everyOption } from '../shared/arguments.ts';
 import { type CommonOptions, connect } from '../shared/connect.ts';
-import { allTargets, CONCURRENCY, listed } from '../shared/pages.ts';
-import { operationsOf, troubleOf } from './operations.ts';
+import { allTargets, CONCURRENCY, listed, operationsOf } from '../shared/pages.ts';
+import { troubleOf } from './operations.ts';
 
 interface WatchOptions extends CommonOptions {
   readonly every: number;

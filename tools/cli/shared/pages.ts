@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import pLimit from 'p-limit';
 import * as z from 'zod/mini';
 import { printJson } from '../../terminal.ts';
-import { TARGET, type TargetShape } from './answers.ts';
+import { OPERATIONS, TARGET, type TargetShape } from './answers.ts';
 import type { ApiClient } from './api-client.ts';
 import { count } from './arguments.ts';
 
@@ -50,6 +50,9 @@ const pageOf = <Shape>(key: Key, shape: z.ZodMiniType<Shape>) =>
     Readonly<Record<Key, readonly Shape[]>> & { readonly cursor?: string }
   >;
 
+/** The state of all operations. */
+export const operationsOf = (api: ApiClient) => api.get('/operations', OPERATIONS);
+
 /** Selects the Targets of an operation, and of these the Targets whose grouping values begin with `prefix`. */
 interface TargetSearch {
   readonly operation?: string;
@@ -90,6 +93,22 @@ export const ofTargets = async <Shape>(
   const targets = target === undefined ? await allTargets(api, Number.POSITIVE_INFINITY) : [{ target }];
   const found = await pLimit(CONCURRENCY).map(targets, (each) =>
     listed(api, key, shape, { ...query, target: each.target }, limit + 1),
+  );
+  return found.flat();
+};
+
+/** Reads a list that the API returns per operation, for one operation or for all. Reads as {@link ofTargets} does. */
+export const ofOperations = async <Shape>(
+  api: ApiClient,
+  { operation, limit }: { readonly operation?: string; readonly limit: number },
+  key: 'tasks' | 'batches',
+  shape: z.ZodMiniType<Shape>,
+  query: Record<string, string>,
+): Promise<Shape[]> => {
+  const names =
+    operation === undefined ? (await operationsOf(api)).value.operations.map((each) => each.operation) : [operation];
+  const found = await pLimit(CONCURRENCY).map(names, (name) =>
+    listed(api, key, shape, { ...query, operation: name }, limit + 1),
   );
   return found.flat();
 };

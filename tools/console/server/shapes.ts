@@ -126,9 +126,9 @@ export interface Advice {
    * measured. `other-load`: the simulator cannot reproduce what was measured.
    */
   readonly kind: 'change' | 'nothing' | 'too-few-figures' | 'other-load';
-  /** What was measured, and over what time. */
+  /** The measured figures, and their time range. */
   readonly measured?: string;
-  /** The advice: what to change, what it brings, and what it costs. Or why there is none. */
+  /** The advice with its gain and its cost, or the reason why there is none. */
   readonly text: string;
   /** With `change`: the setting, and its values as in a configuration file. */
   readonly change?: { readonly setting: string; readonly from: string; readonly to: string };

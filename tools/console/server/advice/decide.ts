@@ -41,7 +41,7 @@ const DIFFERENCE_MAX = 0.25;
 const rate = (perSecond: number): string =>
   perSecond > 1 ? `${count(perSecond)} tasks a second` : `${count(perSecond * 60)} tasks a minute`;
 
-/** What was measured, in one sentence. */
+/** The measured figures, in one sentence. */
 const sentenceOf = ({ tasks, span: over, batches, fill }: Measured, { maxSize }: ShownPolicy): string =>
   `In ${span(over)}, ${count(tasks)} tasks were registered (${rate((tasks * 1_000) / over)}) and ${count(batches)} batches sealed, with ${count(fill * maxSize)} tasks on average: ${percent(fill)} of batch.maxSize (${count(maxSize)}).`;
 

@@ -86,10 +86,10 @@ export const PATHS = {
   }) =>
     `/v1/targets${query({ operation: of.operation, prefix: of.prefix, search: of.search, sort: of.sort, limit: of.limit?.toString(), cursor: of.cursor })}`,
   batches: (of: {
-    readonly target?: string;
-    readonly operation?: string;
-    readonly which?: string;
-    readonly cursor?: string;
+    readonly target?: string | undefined;
+    readonly operation?: string | undefined;
+    readonly which?: string | undefined;
+    readonly cursor?: string | undefined;
     readonly limit: number;
   }) =>
     `/v1/batches${query({ target: of.target, operation: of.operation, which: of.which, limit: String(of.limit), cursor: of.cursor })}`,

@@ -1,5 +1,5 @@
 /** A table of batches. */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
 import type { BatchOutline } from '../../../../../src/api/batches/responses.ts';
 import { count } from '../base/format.ts';
 import { batchStateOf, sealedBecause } from '../model/words.ts';
@@ -39,8 +39,5 @@ export const batchTable = (
     rows: batches,
     empty:
       none ??
-      empty(
-        'No batch yet',
-        html`A batch is sealed when it is full, or when its oldest task has waited long enough.${nothing}`,
-      ),
+      empty('No batch yet', 'A batch is sealed when it is full, or when its oldest task has waited long enough.'),
   });

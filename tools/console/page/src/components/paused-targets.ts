@@ -32,7 +32,9 @@ export class PausedTargets {
         get<TargetPage>(PATHS.targets({ operation, sort: 'paused', limit: LIMIT })),
       ),
     );
-    // If a read fails, the bar for problems of the connection says so, and the next read is a minute later.
+    // The API of an earlier release refuses the unknown parameter `sort`.
+    const failed = replies.find((reply) => !reply.ok && reply.status !== 400);
+    if (failed && !failed.ok) return this.#page.say(`Paused Targets could not be read: ${failed.detail}`, 'bad');
     const targets = replies.flatMap((reply) => (reply.ok ? reply.body.targets : []));
     this.#found = targets.filter(({ paused }) => paused !== undefined);
     this.#page.redraw();

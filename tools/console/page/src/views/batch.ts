@@ -27,7 +27,6 @@ class BatchScreen implements Screen {
   /** The tasks with their outcomes, read once for each state of the batch. */
   #tasks: readonly Task[] | undefined;
   #tasksOf = '';
-  #limit = MEMBERS;
 
   constructor(page: Page, id: string) {
     this.title = `Batch ${id}`;
@@ -76,8 +75,8 @@ class BatchScreen implements Screen {
         <h2 id="members-title">Tasks, in the order in which they waited</h2>
         ${taskTable('Tasks of this batch', this.#tasks, empty('This batch has no tasks', 'All of its candidates ended before the batch was sealed.'), 'outcome')}
         ${
-          batch?.members && batch.size > this.#limit
-            ? html`<p class="muted">The first ${count(this.#limit)} of ${count(batch.size)} are shown.</p>
+          batch?.members && batch.size > MEMBERS
+            ? html`<p class="muted">The first ${count(MEMBERS)} of ${count(batch.size)} are shown.</p>
               <details><summary>The ids of all ${count(batch.size)} tasks</summary>
                 <ol class="members">${batch.members.map((id) => html`<li>${link({ view: 'task', id }, id, 'id')}</li>`)}</ol></details>`
             : nothing
@@ -91,7 +90,7 @@ class BatchScreen implements Screen {
     const state = JSON.stringify([status, attempt, counts, pending]);
     if (state === this.#tasksOf) return;
     this.#tasksOf = state;
-    const reply = await get<TaskPage>(PATHS.membersOf(this.#id, this.#limit));
+    const reply = await get<TaskPage>(PATHS.membersOf(this.#id, MEMBERS));
     if (!reply.ok) return this.#page.say(`The tasks of this batch could not be read: ${reply.detail}`, 'bad');
     this.#tasks = reply.body.tasks;
     this.#page.redraw();

@@ -21,12 +21,7 @@ export const batchesScreen = (page: Page, route: BatchesRoute): Screen => {
   // The batches under way are listed for one operation.
   const operation = () => route.operation ?? (route.which === UNDER_WAY ? operations()[0] : undefined);
   const path = (): string =>
-    PATHS.batches({
-      ...(operation() === undefined ? {} : { operation: operation() as string }),
-      ...(route.which === undefined ? {} : { which: route.which }),
-      ...(route.cursor === undefined ? {} : { cursor: route.cursor }),
-      limit: LIMIT,
-    });
+    PATHS.batches({ operation: operation(), which: route.which, cursor: route.cursor, limit: LIMIT });
   return {
     title: 'Batches',
     paths: () => (page.about ? [path()] : []),

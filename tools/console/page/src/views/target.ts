@@ -28,7 +28,7 @@ export const targetScreen = (page: Page, target: string, cursor: string | undefi
   const prefix = target.slice(operation.length + 1);
   const paths = {
     state: PATHS.targets({ operation, prefix, limit: 1 }),
-    batches: PATHS.batches({ target, limit: BATCHES, ...(cursor === undefined ? {} : { cursor }) }),
+    batches: PATHS.batches({ target, limit: BATCHES, cursor }),
     waiting: PATHS.tasks(target, 'created', TASKS),
     failed: PATHS.tasks(target, 'failed', TASKS),
   };
