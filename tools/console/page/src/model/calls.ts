@@ -19,10 +19,8 @@ const WIDTH_MIN = 0.01;
  */
 export const waterfall = (
   calls: readonly Call[],
-): readonly { readonly attempt: number; readonly bars: readonly Bar[] }[] => {
-  const attempts = [...new Set(calls.map(({ attempt }) => attempt))];
-  return attempts.map((attempt) => {
-    const own = calls.filter((call) => call.attempt === attempt);
+): readonly { readonly attempt: number; readonly bars: readonly Bar[] }[] =>
+  [...Map.groupBy(calls, ({ attempt }) => attempt)].map(([attempt, own]) => {
     const begun = Math.min(...own.map(startOf));
     const span = Math.max(1, Math.max(...own.map((call) => startOf(call) + call.tookMs)) - begun);
     const bars = own.map((call) => {
@@ -31,7 +29,6 @@ export const waterfall = (
     });
     return { attempt, bars };
   });
-};
 
 const startOf = ({ startedAt }: Call): number => Date.parse(startedAt);
 
