@@ -208,7 +208,7 @@ describe('groupage doctor', () => {
     ]);
   });
 
-  it('names a removed operation once, with the work of all pages and lower bounds', async () => {
+  it('names a removed operation once, with the work of all pages', async () => {
     const at = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
     const gone = { operation: 'gone', targets: 600, waiting: 900, oldestAt: at(7_200) };
     const sums = { batches: 500, tasks: 5_000, retried: 5_000, pending: 0, isAtLeast: true };

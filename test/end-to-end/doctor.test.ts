@@ -1,10 +1,9 @@
 /**
- * /**
  * The doctor finds and repairs work that is stuck since its message was lost. The sweep's patrol repairs locks too,
  * and may be faster: such tests make the work stuck once more.
  */
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
-import { GetCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import { batchIdOf, type Target } from '../../src/domain/ids.ts';
@@ -202,6 +201,40 @@ describe('the doctor', () => {
     });
     expect(ended).toMatchObject({ batchId });
     expect(await examine('batches', 'GET', where)).toEqual([]);
+  });
+
+  it('finds the tasks that an operation left when it was removed', async () => {
+    const { where } = await waiting('left');
+    const removed = `removed/depot=${crypto.randomUUID()}`;
+    const { dynamodb } = flow.backend.clients;
+    const TableName = table('batchLockTable');
+    const { Items = [] } = await dynamodb.send(
+      new QueryCommand({
+        TableName,
+        KeyConditionExpression: '#target = :target',
+        ExpressionAttributeNames: { '#target': 'Target' },
+        ExpressionAttributeValues: { ':target': where },
+        ConsistentRead: true,
+      }),
+    );
+    const rows = Items.map((row) => ({ ...row, Target: removed, ...(row.Operation ? { Operation: 'removed' } : {}) }));
+    for (const Item of rows) await dynamodb.send(new PutCommand({ TableName, Item }));
+    const left = await eventually(async () => {
+      let cursor: string | undefined;
+      do {
+        const query = cursor ? `?${new URLSearchParams({ cursor })}` : '';
+        const response = await flow.backend.api(`/doctor/removed${query}`);
+        const page = (await response.json()) as { operations: { operation: string }[]; cursor?: string };
+        const found = page.operations.find(({ operation }) => operation === 'removed');
+        if (found) return found;
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return undefined;
+    });
+    expect(left).toMatchObject({ targets: 1, waiting: 1 });
+    for (const { Entry } of Items) {
+      await dynamodb.send(new DeleteCommand({ TableName, Key: { Target: removed, Entry } }));
+    }
   });
 
   it('answers 400 to invalid requests, and 405 to other methods', async () => {

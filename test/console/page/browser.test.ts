@@ -276,11 +276,16 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
     await page.goto(`${console.site}#/operations/ship`);
     await page.getByText('24 hours').click();
     const registered = page.locator('chart-panel', { hasText: 'Tasks registered' });
+    // A step may have begun between the tests before and this one: two steps have all of their tasks.
     const total = async (): Promise<number> => {
       const slider = registered.getByRole('slider');
       await slider.focus();
-      await page.keyboard.press('End');
-      return Number(/tasks (\d+)/.exec((await slider.getAttribute('aria-valuetext')) ?? '')?.[1]);
+      let tasks = 0;
+      for (const key of ['End', 'ArrowLeft']) {
+        await page.keyboard.press(key);
+        tasks += Number(/tasks (\d+)/.exec((await slider.getAttribute('aria-valuetext')) ?? '')?.[1] ?? 0);
+      }
+      return tasks;
     };
     for (const _ of ['chosen', 'reloaded']) {
       await page
@@ -288,7 +293,6 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         .first()
         .waitFor();
       expect(await page.getByRole('radio', { name: '24 hours' }).isChecked()).toBe(true);
-      // The last step has eight minutes, so it has the tasks of all tests before.
       await eventually(async () => (await total()) >= 2);
       await page.reload();
     }
