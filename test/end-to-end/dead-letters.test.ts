@@ -85,6 +85,26 @@ describe('dead letters', () => {
     await flow.ended(['every']);
   });
 
+  it('are listed in every queue, and can be taken out of it', async () => {
+    for (const queue of ['register', 'elect', 'group', 'batch', 'callback', 'given-up', 'rejected'] as const) {
+      const text = `listed in ${queue}`;
+      const rejection = { messageId: 'listed', body: text, problems: [{ path: 'body', reason: 'odd' }], at: NOW };
+      // Repeat if the sweep sent the dead letter first.
+      const { id } = await eventually(async () => {
+        await put(queue, [queue === 'rejected' ? printRejection(rejection) : text]);
+        const page = (await flow.get(`/dead-letters/${queue}/messages`)) as {
+          messages: { id: string; body: string }[];
+        };
+        return page.messages.find(({ body }) => body === text);
+      });
+      const mayDiscard = queue === 'given-up' || queue === 'rejected';
+      const [call, body] = mayDiscard ? ['discard', { ids: [id] }] : ['redrive', {}];
+      const request = { method: 'POST', body: JSON.stringify(body) };
+      const { ok } = await flow.backend.api(`/dead-letters/${queue}/${call}`, request);
+      expect(ok, queue).toBe(true);
+    }
+  });
+
   it('that no function wrote are moved to the rejected queue', async () => {
     const skipped = await eventually(async () => {
       await put('elect', ['by hand']);
