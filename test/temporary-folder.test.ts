@@ -114,8 +114,11 @@ const manyKilled = async (): Promise<readonly string[]> => {
 };
 
 it('lets several processes delete the same folders at once', async () => {
+  // Before a process is killed, it may still delete the folders of those that were killed earlier.
   const folders = await manyKilled();
-  expect(readdirSync(shared).sort()).toEqual(folders);
+  const left = readdirSync(shared);
+  expect(left.length).toBeGreaterThan(0);
+  expect(folders).toEqual(expect.arrayContaining(left));
   expect(await Promise.all(Array.from({ length: 5 }, () => runs()))).toEqual(Array.from({ length: 5 }, () => ''));
   expect(readdirSync(shared)).toEqual([]);
 });
