@@ -11,6 +11,10 @@ const digits = (value: number): string => value.toLocaleString('en', { maximumFr
 export const lowerBound = (value: number, isAtLeast = false): string =>
   isAtLeast ? (value === 0 ? 'unknown' : `at least ${digits(value)}`) : digits(value);
 
+/** {@link lowerBound} with a noun: `1 task`, `at least 1,847 tasks`. @param isAtLeast as in {@link lowerBound}. */
+export const lowerBoundOf = (value: number, isAtLeast: boolean | undefined, one: string, many = `${one}s`): string =>
+  `${lowerBound(value, isAtLeast)} ${value === 1 && !isAtLeast ? one : many}`;
+
 /** Like {@link lowerBound}, for places with little room: `≥ 1,847`. */
 export const shortLowerBound = (value: number, isAtLeast = false): string =>
   isAtLeast ? (value === 0 ? '?' : `≥ ${digits(value)}`) : digits(value);

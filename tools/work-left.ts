@@ -1,9 +1,6 @@
-/** What is left of an operation that is no longer configured, for the command line and the console. Pure. */
+/** Says how much work of a removed operation is left, for the command line and the console. Pure. */
 import type { RemovedOperation } from '../src/api/doctor/responses.ts';
-import { lowerBound } from './lower-bounds.ts';
-
-const some = (value: number, isAtLeast: boolean | undefined, one: string, many = `${one}s`): string =>
-  `${lowerBound(value, isAtLeast)} ${value === 1 && !isAtLeast ? one : many}`;
+import { lowerBoundOf } from './lower-bounds.ts';
 
 /** @param waited adds for how long the oldest task has waited: `, the oldest for 2 h`. */
 export const workLeft = (
@@ -12,11 +9,13 @@ export const workLeft = (
 ): string =>
   [
     ...(waiting > 0
-      ? [`${some(waiting, waitingIsAtLeast, 'task')} of ${some(targets, false, 'Target')} wait${waited}`]
+      ? [
+          `${lowerBoundOf(waiting, waitingIsAtLeast, 'task')} of ${lowerBoundOf(targets, false, 'Target')} wait${waited}`,
+        ]
       : []),
     ...(underWay
       ? [
-          `${some(underWay.tasks, underWay.isAtLeast, 'task')} in ${some(underWay.batches, underWay.isAtLeast, 'batch', 'batches')} have no result`,
+          `${lowerBoundOf(underWay.tasks, underWay.isAtLeast, 'task')} in ${lowerBoundOf(underWay.batches, underWay.isAtLeast, 'batch', 'batches')} have no result`,
         ]
       : []),
   ].join('; ');

@@ -1,6 +1,6 @@
 /** Texts about tasks in batches under way: retried, with a job that reports later, or held. */
 import type { UnderWaySummary } from '../../../src/api/operations/responses.ts';
-import { lowerBound } from '../../lower-bounds.ts';
+import { lowerBound, lowerBoundOf } from '../../lower-bounds.ts';
 import { ago, plural } from '../../terminal.ts';
 
 /** The number of these tasks, for a cell of a table. */
@@ -11,7 +11,7 @@ export const inBatches = (underWay: UnderWaySummary | undefined): string =>
 export const underWayTexts = (underWay: UnderWaySummary | undefined): readonly string[] => {
   if (!underWay) return [];
   const { retried, pending, tasks, attempt, reasons, oldestAt, isAtLeast } = underWay;
-  const some = (value: number): string => (isAtLeast ? `${lowerBound(value, true)} tasks` : plural(value, 'task'));
+  const some = (value: number): string => lowerBoundOf(value, isAtLeast, 'task');
   const held = tasks - retried - pending;
   const attempts = attempt ? ` after up to ${plural(attempt, 'attempt')}` : '';
   const [main] = reasons;

@@ -1,6 +1,8 @@
 /** What a search found, in words and with the views to which its hits lead. Pure. */
+
+import { lowerBoundOf } from '../../../../lower-bounds.ts';
 import type { Found, FoundGroup, Hit, Searched } from '../../../server/shapes.ts';
-import { clock, count, plural } from '../base/format.ts';
+import { capital, clock, plural } from '../base/format.ts';
 import type { Route } from '../base/router.ts';
 
 const NAMES: Readonly<Record<Hit['kind'], readonly [one: string, many: string]>> = {
@@ -14,10 +16,7 @@ const NAMES: Readonly<Record<Hit['kind'], readonly [one: string, many: string]>>
 };
 
 /** The name of a group of hits. */
-export const groupName = (kind: Hit['kind']): string => {
-  const [, many] = NAMES[kind];
-  return many.charAt(0).toUpperCase() + many.slice(1);
-};
+export const groupName = (kind: Hit['kind']): string => capital(NAMES[kind][1]);
 
 export const routeOfHit = ({ kind, id }: Pick<Hit, 'kind' | 'id'>): Route => {
   switch (kind) {
@@ -47,14 +46,14 @@ const isCut = ({ searched }: Found, of: Hit['kind']): boolean =>
 
 /** How many hits a group has: `7 Targets`, or a lower bound if not all names were searched. */
 export const totalOfGroup = (found: Found, { kind, total }: FoundGroup): string =>
-  `${count(total, isCut(found, kind))} ${NAMES[kind][total === 1 && !isCut(found, kind) ? 0 : 1]}`;
+  lowerBoundOf(total, isCut(found, kind), ...NAMES[kind]);
 
 /** Number of hits in words, for screen readers. */
 export const summaryOf = (found: Found): string => {
   const total = found.groups.reduce((sum, group) => sum + group.total, 0);
   const hasMore = found.isReading || found.searched.some(({ isAll }) => !isAll);
   if (total === 0) return hasMore ? 'Nothing found so far' : 'Nothing found';
-  return `${count(total, hasMore)} ${total === 1 && !hasMore ? 'result' : 'results'}`;
+  return lowerBoundOf(total, hasMore, 'result');
 };
 
 /** Names the searched lists, in one sentence. @param now in milliseconds since the epoch. */
