@@ -59,7 +59,7 @@ const RULES: Readonly<Record<string, readonly string[]>> = {
   'src/testing': [...STEPS, ...VIRTUAL, 'src/api', 'src/client', 'src/node'],
   // Code that a person runs.
   [`${PAGE}/model`]: [`${PAGE}/base/format`, `${PAGE}/base/router`, ...TOLD_TO_PAGE],
-  'tools/console/page': [...TOLD_TO_PAGE, 'src/util/json-text'],
+  'tools/console/page': [...TOLD_TO_PAGE, 'src/util/json-text', 'src/util/percent'],
   'tools/simulate': [...STEPS, ...VIRTUAL, 'src/rows'],
   'tools/contract': ['src/', 'tools/'],
   tools: [...PRODUCT, 'tools/', 'examples'],

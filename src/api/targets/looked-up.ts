@@ -4,6 +4,7 @@ import { type Millis, type OperationName, operationOf, type Target } from '../..
 import { InvalidCursor } from '../../ports/rows.ts';
 import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';
+import { percentDecoded } from '../../util/percent.ts';
 import { type Read, readUnderWay, underWayView } from '../operations/under-way.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { type SortKey, sortedBy } from './order.ts';
@@ -98,16 +99,7 @@ const searched = async (
 const matches = (target: Target, search: string | undefined): boolean => {
   if (!search) return true;
   const wanted = search.toLowerCase();
-  return [target, decoded(target)].some((name) => name.toLowerCase().includes(wanted));
-};
-
-const decoded = (target: Target): string => {
-  try {
-    return decodeURIComponent(target);
-  } catch {
-    // A value may contain a percent sign that encodes nothing.
-    return target;
-  }
+  return [target, percentDecoded(target) ?? target].some((name) => name.toLowerCase().includes(wanted));
 };
 
 /** Reads the state of Targets, in the order of their names. */
@@ -128,8 +120,8 @@ const lookedUp = async (
       countsFailed ? tasks.failed(target, FAILED_MAX) : undefined,
     ]);
     const underWay = underWayView(ofTarget(reads.get(operationOf(target)), target));
-    const known = { inFlight, waiting: count, limit: COUNT_LIMIT, underWay, failed: failed?.items.length };
-    return targetView(target, seen, known, machine.now());
+    const state = { inFlight, waiting: count, limit: COUNT_LIMIT, underWay, failed: failed?.items.length };
+    return targetView(target, seen, state, machine.now());
   };
   return pLimit(AT_ONCE).map(targets, look);
 };

@@ -1,4 +1,5 @@
 /** Finds names by a part of them: which names match, and in which order. Pure. */
+import { percentDecoded } from '../../../src/util/percent.ts';
 import type { Hit } from './shapes.ts';
 
 /** A name that can be found. */
@@ -38,16 +39,7 @@ export const matching = (names: readonly Named[], query: string): readonly Hit[]
 const textsOf = ({ kind, id, about }: Named): readonly string[] => {
   const part = kind === 'target' ? [id.slice(id.indexOf('/') + 1)] : [];
   const texts = [id, ...part, ...(about === undefined ? [] : [about])];
-  return [...texts, ...texts.flatMap((text) => (text.includes('%') ? decoded(text) : []))];
-};
-
-const decoded = (text: string): string[] => {
-  try {
-    return [decodeURIComponent(text)];
-  } catch (cause) {
-    if (cause instanceof URIError) return [];
-    throw cause;
-  }
+  return [...texts, ...texts.flatMap((text) => (text.includes('%') ? (percentDecoded(text) ?? []) : []))];
 };
 
 const scoreOf = (text: string, wanted: string): number | undefined => {

@@ -2,6 +2,7 @@
  * The addresses of the page's views. An address is in the fragment after the `#`, so that it works under any URL of the
  * page. Pure.
  */
+import { percentDecoded } from '../../../../../src/util/percent.ts';
 
 export type Route =
   | { readonly view: 'overview' }
@@ -96,7 +97,7 @@ export const parseRoute = (hash: string): Route => {
   const [before = '', after = ''] = path.split('?', 2);
   const parts = before.split('/').filter((part) => part !== '');
   const [room = '', name] = parts;
-  const id = name === undefined ? undefined : decoded(name);
+  const id = name === undefined ? undefined : percentDecoded(name);
   if (parts.length > 2 || (name !== undefined && id === undefined)) return { view: 'unknown', path };
   const route = id === undefined ? whole(room, new URLSearchParams(after)) : one(room, id, new URLSearchParams(after));
   return route ?? { view: 'unknown', path };
@@ -153,13 +154,3 @@ const given = <Name extends string>(params: URLSearchParams, name: Name): Partia
 
 const some = <Name extends string>(params: URLSearchParams, ...names: readonly Name[]): Partial<Record<Name, string>> =>
   Object.assign({}, ...names.map((name) => given(params, name)));
-
-/** Decodes percent-encoding. Undefined if the encoding is invalid. */
-const decoded = (text: string): string | undefined => {
-  try {
-    return decodeURIComponent(text);
-  } catch (cause) {
-    if (cause instanceof URIError) return undefined;
-    throw cause;
-  }
-};
