@@ -21,8 +21,6 @@ export type Resend =
       readonly to: 'register' | 'callback';
       readonly deadLetter: DeadLetter;
       readonly body: string;
-      /** The rejected message that this one sends again. */
-      readonly refused?: KeptMessage;
     }
   | { readonly is: 'kept'; readonly reason: string };
 
@@ -57,13 +55,7 @@ const resendTask = (config: Config, deadLetter: DeadLetter, refused: KeptMessage
   const message = { messageId, body, sentAt: Math.min(sentAt ?? firstSentAt, firstSentAt) };
   const parsed = parseRegisterBody(config, message);
   if (!parsed.ok) return kept(`it would be rejected again: ${describeInBrief(parsed.problems)}`);
-  return {
-    is: 'sent',
-    to: 'register',
-    deadLetter: { ...deadLetter, firstSentAt: message.sentAt, sender },
-    body,
-    refused,
-  };
+  return { is: 'sent', to: 'register', deadLetter: { ...deadLetter, firstSentAt: message.sentAt, sender }, body };
 };
 
 /** The callback function rejects an event only if its destination is not configured. */
