@@ -5,6 +5,7 @@ import type { Lock } from '../domain/batches/lock.ts';
 import { INDEXES } from '../domain/deployed/environment.ts';
 import { lockExpiresAt } from '../domain/expiry.ts';
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../domain/ids.ts';
+import type { Page } from '../domain/page.ts';
 import type { Locks, Mine } from '../ports/locks.ts';
 import type { Item } from '../rows/item.ts';
 import {
@@ -37,6 +38,17 @@ const asRead = (attribute: string, value: number | undefined): Condition =>
 
 /** The condition that a counter has the value that was read. A counter at 0 has no attribute. */
 const counted = (attribute: string, value: number): Condition => asRead(attribute, value === 0 ? undefined : value);
+
+/** The index of all Targets with a lock row, by operation. */
+const TARGETS = {
+  index: INDEXES.batchLockTable,
+  keyShape: { Target: 'string', Entry: 'string', Operation: 'string' },
+} as const;
+
+const targetsIn = ({ items, ...page }: Page<Item>): Page<Target> => ({
+  ...page,
+  items: items.map(({ Target: target }) => target as Target),
+});
 
 interface Condition {
   readonly when: string;
@@ -272,23 +284,11 @@ export const dynamoDBLocks = (
       return read(target);
     },
     targets: async (operation, limit, cursor, prefix) => {
-      const byOperation = {
-        table,
-        index: INDEXES.batchLockTable,
-        key: 'Operation',
-        value: operation,
-        newestFirst: false,
-      };
-      const keyShape = { Target: 'string', Entry: 'string', Operation: 'string' } as const;
+      const byOperation = { ...TARGETS, table, key: 'Operation', value: operation, newestFirst: false };
       const search =
         prefix === undefined ? {} : { search: { sort: 'Target', prefix: targetPrefix(operation, prefix) } };
-      const page = await queryIndex(client, { ...byOperation, keyShape, ...search }, limit, cursor);
-      return { ...page, items: page.items.map(({ Target: target }) => target as Target) };
+      return targetsIn(await queryIndex(client, { ...byOperation, ...search }, limit, cursor));
     },
-    everyTarget: async (limit, cursor) => {
-      const keyShape = { Target: 'string', Entry: 'string', Operation: 'string' } as const;
-      const page = await scanIndex(client, { table, index: INDEXES.batchLockTable, keyShape }, limit, cursor);
-      return { ...page, items: page.items.map(({ Target: target }) => target as Target) };
-    },
+    everyTarget: async (limit, cursor) => targetsIn(await scanIndex(client, { ...TARGETS, table }, limit, cursor)),
   };
 };
