@@ -23,17 +23,19 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out'
 );
 /**
  * Tests that take long, and that either repeat at full size what others test small or test what seldom changes:
- * benchmarks, cfn-lint, a burst, merging and every size in schedules, the packed package in an app, the reference,
- * Schemathesis, whole examples, the tutorial, figures of simulations in the docs, hostile texts, how local engines start and
- * end, data of earlier releases. CI runs them; `npm test` runs them if a file or folder is named.
+ * benchmarks, cfn-lint, a burst, advice from a real load, merging and every size in schedules, the bundles, the packed
+ * package in an app, the reference, Schemathesis, whole examples, the tutorial, figures of simulations in the docs, hostile
+ * texts, how local engines start and end, data of earlier releases. CI runs them; `npm test` runs them if a file or folder
+ * is named.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
   'test/cfn-lint/*.test.ts',
+  'test/console/advice/advise.test.ts',
   'test/docs/{simulating,tutorial}.test.ts',
   'test/examples/{catalog,downsampling,fleet,python-producer}.test.ts',
   'test/fleet/processes.test.ts',
-  'test/local/{burst,dynamodb-engine,killed,killed-caps,killed-folders,sent-at-length,sqs-engine,windows}.test.ts',
+  'test/local/{bundles,burst,dynamodb-engine,killed,killed-caps,killed-folders,sent-at-length,sqs-engine,windows}.test.ts',
   'test/package/**/*.test.ts',
   'test/reference.test.ts',
   'test/schemathesis/**/*.test.ts',
