@@ -44,18 +44,22 @@ const onChapter = ({ name, moves, longestPause }: Told): void =>
   console.log(`${name}: ${moves} partitions moved; the longest pause of a partition was ${seconds(longestPause)}`);
 try {
   const { chapters, whole, ttl } = await tell(crew, WORKERS, spans, { onChapter, ...(names ? { names } : {}) });
-  const rows = chapters.map(
-    ({ name, moves, expected: [least, most], refused, overlaps, longestPause, stated, seconds: took }) => [
-      ...[name, moves, least === most ? String(least) : `${least} to ${most}`, overlaps, refused],
-      ...[seconds(longestPause), seconds(stated), seconds(took * 1_000)],
-    ],
-  );
-  const headings = ['', 'moved', 'expected', 'overlaps', 'refused', 'longest pause', 'at most', 'settled after'];
+  const rows = chapters.map(({ name, moves, expected: [least, most], refused, overlaps, seconds: took, ...told }) => [
+    ...[name, moves, least === most ? String(least) : `${least} to ${most}`, overlaps, refused],
+    ...[seconds(told.longestPause), seconds(told.stated), seconds(told.longestHandOver), seconds(took * 1_000)],
+  ]);
+  const headings = [
+    ...['', 'moved', 'expected', 'overlaps', 'refused', 'longest pause', 'at most', 'longest hand-over'],
+    'settled after',
+  ];
   console.log(`\n${table(headings, rows)}`);
   console.log(
     `\n${plural(whole.units, 'unit')} of work, ${plural(whole.accepted, 'checkpoint')} accepted and ${whole.refused} refused; the longest published Ttl was ${seconds(ttl)}, the longest overlap ${seconds(whole.longestOverlap)}; ${plural(whole.violations.length, 'violation')} of the rules`,
   );
-  const odd = chapters.flatMap(({ name, moves, expected: [least, most], longestPause, stated }) => [
+  const odd = chapters.flatMap(({ name, moves, expected: [least, most], longestPause, stated, ...told }) => [
+    ...(told.longestHandOver > told.handOver
+      ? [`${name}: a partition that was handed over waited for ${seconds(told.longestHandOver)}`]
+      : []),
     ...(moves < least || moves > most ? [`${name}: ${moves} partitions moved; expected ${least} to ${most}`] : []),
     ...(longestPause > stated ? [`${name}: a partition had no owner for ${seconds(longestPause)}`] : []),
   ]);

@@ -11,7 +11,7 @@ import type { WorkerSetting } from './worker.ts';
 export type CrewSetting = Omit<WorkerSetting, 'name'>;
 
 export class Crew {
-  readonly setting: CrewSetting;
+  setting: CrewSetting;
   readonly #workers = new Map<string, ChildProcess>();
   /** The longest Ttl that any node has published, in ms. */
   ttl = 0;
@@ -28,6 +28,17 @@ export class Crew {
     const args = [JSON.stringify({ ...this.setting, name } satisfies WorkerSetting)];
     const child = fork(join(import.meta.dirname, 'worker.ts'), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     this.#workers.set(name, child);
+  }
+
+  /** From now on, new workers keep their partitions for their next process. Restarts all workers, one after the other. */
+  async keepNames(restartWithin: number): Promise<void> {
+    if (this.setting.restartWithin === restartWithin) return;
+    this.setting = { ...this.setting, restartWithin };
+    for (const name of [...this.names].sort()) {
+      await this.stop(name);
+      this.start(name);
+      await this.settled();
+    }
   }
 
   /** SIGKILL: the worker has no time to give anything away. */

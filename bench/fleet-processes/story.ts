@@ -22,7 +22,18 @@ interface Chapter {
   readonly moves: (share: number, workers: number) => readonly [number, number];
   /** The longest time for which no node may work on a partition, in ms. */
   readonly pause: (crew: Crew, spans: Spans) => number;
+  /** The longest time from the return of `onPartition` to its call by the next owner, in ms. @default - no limit */
+  readonly handOver?: number;
+  /** P13. Whether the partitions of a stopped worker wait for its next process. */
+  readonly keepsNames?: true;
 }
+
+/** P12. The longest time from the return of `onPartition` to its call by the next owner, in ms. */
+const PROMPTLY = 1_000;
+/** P13. How long partitions wait for the next process, in ms. */
+const RESTART_WITHIN = 60_000;
+/** The longest time that a process of this benchmark needs to start on a busy machine, in ms. */
+const BOOT = 10_000;
 
 /**
  * A partition that was given away has a new owner after one or two reads. A new node takes nothing in its first three
@@ -52,7 +63,13 @@ export const CHAPTERS: readonly Chapter[] = [
     moves: (share) => [share, share],
     pause: taken,
   },
-  { name: 'a new one', happens: async (crew) => crew.start('w1'), moves: (share) => [share, share], pause: givenAway },
+  {
+    name: 'a new one',
+    happens: async (crew) => crew.start('w1'),
+    moves: (share) => [share, share],
+    pause: givenAway,
+    handOver: PROMPTLY,
+  },
   {
     name: 'SIGSTOP and SIGCONT',
     happens: (crew, { pause }) => crew.pause('w2', pause),
@@ -78,6 +95,7 @@ export const CHAPTERS: readonly Chapter[] = [
     },
     moves: (share) => [2 * share, 2 * share],
     pause: givenAway,
+    handOver: PROMPTLY,
   },
   {
     name: 'a rolling restart',
@@ -91,14 +109,42 @@ export const CHAPTERS: readonly Chapter[] = [
     // The other workers take the partitions of a leaving worker. The next new worker gets its share from these workers.
     moves: (share, workers) => [share * workers, 2 * share * workers],
     pause: givenAway,
+    handOver: PROMPTLY,
+  },
+  {
+    name: 'a rolling restart with names kept',
+    happens: async (crew) => {
+      for (const name of [...crew.names].sort()) {
+        await crew.stop(name);
+        crew.start(name);
+        await crew.settled();
+      }
+    },
+    moves: () => [0, 0],
+    pause: () => BOOT,
+    handOver: BOOT,
+    keepsNames: true,
+  },
+  {
+    name: 'SIGKILL and restart with the name kept',
+    happens: async (crew, _, died) => {
+      await kill(crew, 'w1', died);
+      crew.start('w1');
+    },
+    moves: () => [0, 0],
+    pause: taken,
+    keepsNames: true,
   },
 ];
 
-export interface Told extends Pick<Verdict, 'moves' | 'overlaps' | 'longestOverlap' | 'refused' | 'longestPause'> {
+export interface Told
+  extends Pick<Verdict, 'moves' | 'overlaps' | 'longestOverlap' | 'refused' | 'longestPause' | 'longestHandOver'> {
   readonly name: string;
   readonly expected: readonly [number, number];
   /** The limit of `longestPause`. */
   readonly stated: number;
+  /** The limit of `longestHandOver`; infinite if there is none. */
+  readonly handOver: number;
   readonly seconds: number;
 }
 
@@ -124,8 +170,9 @@ export const tell = async (
   for (let n = 1; n <= workers; n += 1) crew.start(`w${n}`);
   await crew.settled();
   const chapters: Told[] = [];
-  for (const { name, happens, moves, pause } of CHAPTERS) {
+  for (const { name, happens, moves, pause, handOver = Number.POSITIVE_INFINITY, keepsNames } of CHAPTERS) {
     if (names && !names.includes(name)) continue;
+    if (keepsNames) await crew.keepNames(RESTART_WITHIN);
     const from = monotonic();
     await happens(crew, spans, died);
     await crew.settled();
@@ -134,7 +181,8 @@ export const tell = async (
     const within = readEntries(folder).filter(({ at }: Logged) => at >= from - cycle && at < to);
     const verdict = verdictOf(within, died, 2 * cycle);
     const expected = moves(partitions / workers, workers);
-    const told = { ...figuresOf(verdict), name, expected, stated: pause(crew, spans), seconds: (to - from) / 1_000 };
+    const limits = { expected, stated: pause(crew, spans), handOver };
+    const told = { ...figuresOf(verdict), name, ...limits, seconds: (to - from) / 1_000 };
     chapters.push(told);
     onChapter(told);
   }
@@ -142,6 +190,6 @@ export const tell = async (
   return { chapters, whole: verdictOf(readEntries(folder), died, 2 * cycle), ttl: crew.ttl };
 };
 
-const figuresOf = ({ moves, overlaps, longestOverlap, refused, longestPause }: Verdict) => ({
-  ...{ moves, overlaps, longestOverlap, refused, longestPause },
+const figuresOf = ({ moves, overlaps, longestOverlap, refused, longestPause, longestHandOver }: Verdict) => ({
+  ...{ moves, overlaps, longestOverlap, refused, longestPause, longestHandOver },
 });

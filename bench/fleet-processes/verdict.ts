@@ -37,6 +37,8 @@ export interface Verdict {
   readonly refused: number;
   /** The longest time between the starts of two consecutive units of a partition, in ms. */
   readonly longestPause: number;
+  /** The longest time from the last checkpoint of an owner, which ends its call, to the call of the next owner, in ms. */
+  readonly longestHandOver: number;
 }
 
 type Checkpoint = Extract<Logged, { is: 'checkpoint' }>;
@@ -90,9 +92,23 @@ export const verdictOf = (entries: readonly Logged[], died: ReadonlyMap<string, 
     [...checkpoints.values()].flat().filter((each) => each.outcome === outcome).length;
   return {
     ...{ violations, units: units.length, moves, overlaps, longestOverlap, longestPause },
+    longestHandOver: handOverOf(entries),
     accepted: of('accepted'),
     refused: of('refused'),
   };
+};
+
+/** A worker stores a checkpoint just before `onPartition` returns. */
+const handOverOf = (entries: readonly Logged[]): number => {
+  const ended = new Map<string, Checkpoint>();
+  let longest = 0;
+  for (const entry of entries) {
+    if (entry.is === 'checkpoint') ended.set(entry.p, entry);
+    if (entry.is !== 'call') continue;
+    const last = ended.get(entry.p);
+    if (last && last.fence < entry.fence) longest = Math.max(longest, entry.at - last.at);
+  }
+  return longest;
 };
 
 const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>

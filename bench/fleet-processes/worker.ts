@@ -16,6 +16,7 @@ export interface WorkerSetting {
   readonly partitions: number;
   readonly cycle: number;
   readonly maxBlocked: number;
+  readonly restartWithin?: number;
   readonly folder: string;
 }
 
@@ -77,9 +78,9 @@ const orphaned = (): never => process.exit(1);
 // The parent process has ended.
 process.on('disconnect', orphaned);
 
-const { name, fleet, table, partitions, cycle, maxBlocked } = setting;
+const { name, fleet, table, partitions, cycle, maxBlocked, restartWithin = 0 } = setting;
 await runFleet({
-  ...{ fleet, table, partitions, cycle, maxBlocked, node: name, onPartition },
+  ...{ fleet, table, partitions, cycle, maxBlocked, restartWithin, node: name, onPartition },
   onEvent: (event) =>
     log({
       is: 'event',

@@ -1,8 +1,9 @@
 /** What Groupage promises in these scenarios. */
+import type { Millis } from '../../src/domain/ids.ts';
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 import { OURS } from './contenders.ts';
 import type { Run } from './runs.ts';
-import { PARTITIONS, type ScenarioName } from './scenarios.ts';
+import { PARTITIONS, RESTART, type ScenarioName } from './scenarios.ts';
 
 /** The most write units with four nodes: one heartbeat for each node and cycle, and none for each partition. */
 const WRITE_UNITS_MAX = 3_000;
@@ -17,6 +18,13 @@ const THE_OPTIMUM_MOVES: Promised = {
   says: 'exactly the optimum moves',
   isKept: ({ moved, optimum }) => moved === optimum,
 };
+/** The longest time without work in a calm handover, and the half second of a unit in progress at the end. */
+const [HANDED_OVER, A_UNIT]: readonly [Millis, Millis] = [1_000, 500];
+/** A partition that is handed over is without work for at most a second. @param restart how long a restart takes, in ms */
+const gapsUpTo = (restart: Millis): Promised => ({
+  says: `no partition is without work for over ${(restart + HANDED_OVER) / 1_000} s`,
+  isKept: ({ longestOrphaned }) => longestOrphaned <= restart + HANDED_OVER + A_UNIT,
+});
 const THERE_AND_BACK: Promised = {
   says: 'each partition of the paused node moves at most twice',
   isKept: ({ moved }, nodes) => moved <= 2 * Math.ceil(PARTITIONS / nodes),
@@ -35,8 +43,8 @@ const IN_A: Readonly<Partial<Record<ScenarioName, readonly Promised[]>>> = {
       isKept: ({ writeUnitsPerHour }, nodes) => nodes !== 4 || writeUnitsPerHour <= WRITE_UNITS_MAX,
     },
   ],
-  'one joins': [THE_OPTIMUM_MOVES],
-  'one leaves': [THE_OPTIMUM_MOVES],
+  'one joins': [THE_OPTIMUM_MOVES, gapsUpTo(0)],
+  'one leaves': [THE_OPTIMUM_MOVES, gapsUpTo(0)],
   'one crashes': [THE_OPTIMUM_MOVES],
   'one slow ×10': [NOTHING_MOVES],
   'one slow ×100': [NOTHING_MOVES],
@@ -46,6 +54,10 @@ const IN_A: Readonly<Partial<Record<ScenarioName, readonly Promised[]>>> = {
   '10% of notifications lost': [NOTHING_MOVES],
   '50% of notifications lost': [NOTHING_MOVES],
   '5% of calls fail': [NOTHING_MOVES],
+  'deployment, new first': [THE_OPTIMUM_MOVES, gapsUpTo(0)],
+  'deployment, old first': [THE_OPTIMUM_MOVES, gapsUpTo(0)],
+  'rolling restart': [NOTHING_MOVES, gapsUpTo(RESTART)],
+  'one crashes and restarts': [NOTHING_MOVES],
 };
 
 /** The promises that a run of Groupage breaks, in words. The published algorithm has no promises. */

@@ -84,6 +84,22 @@ const rolling =
     };
   };
 
+/** How long partitions wait for a restart, and how long a restart takes from the stop to the next start. */
+const RESTART_WITHIN: Millis = MINUTE;
+export const RESTART: Millis = 10 * SECOND;
+
+const aRestart = (name: string, at: Millis, how: 'leave' | 'crash', startsAt: Millis): readonly SimulatedNode[] => [
+  { ...aNode(name, startsAt, [{ at, do: how }]), restartWithin: RESTART_WITHIN },
+  { ...aNode(name, at + RESTART), restartWithin: RESTART_WITHIN },
+];
+
+/** Nodes stop one after another, and each comes back under its name. */
+const restarts: Make = (count, { measureFrom }) => ({
+  nodes: nodes(count).flatMap(({ name, startsAt }, index) =>
+    aRestart(name, measureFrom + MINUTE + index * STEP, 'leave', startsAt),
+  ),
+});
+
 const MAKES = {
   steady: () => ({}),
   'one joins': (count, { incidentAt }) => ({ nodes: [...nodes(count), aNode(`node-${count}`, incidentAt)] }),
@@ -103,6 +119,10 @@ const MAKES = {
   'no call succeeds for 60 s': (_, { incidentAt }) => ({ outage: { from: incidentAt, to: incidentAt + MINUTE } }),
   'deployment, new first': rolling('new first'),
   'deployment, old first': rolling('old first'),
+  'rolling restart': restarts,
+  'one crashes and restarts': (count, { incidentAt }) => ({
+    nodes: [...aRestart('node-0', incidentAt, 'crash', 0), ...nodes(count).slice(1)],
+  }),
 } satisfies Readonly<Record<string, Make>>;
 
 export type ScenarioName = keyof typeof MAKES;

@@ -131,10 +131,10 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
       // A repeated request must not undo an eviction. The condition is sufficient, because no other node has this key.
       await conditionally(client.send(new PutCommand(put)));
     },
-    beat: async (fleet, { key, beat, ttl, beatAt, leaving }) => {
+    beat: async (fleet, { key, beat, ttl, beatAt, leaving, restarting }) => {
       const written = await unlessWritten(
         send(nodeKeyOf(fleet, key), {
-          UpdateExpression: `SET Beat = :beat, #Ttl = :ttl, BeatAt = :at, ExpiresAt = :expires${leaving ? ', Leaving = :leaving' : ''}`,
+          UpdateExpression: `SET Beat = :beat, #Ttl = :ttl, BeatAt = :at, ExpiresAt = :expires${leaving ? ', Leaving = :leaving' : ''}${restarting ? ', Restarting = :restarting' : ''}`,
           // A delayed heartbeat must not overwrite a later heartbeat, which may have another Ttl.
           ConditionExpression: 'Beat < :beat AND attribute_not_exists(Evicted)',
           ExpressionAttributeNames: { '#Ttl': 'Ttl' },
@@ -144,6 +144,7 @@ export const dynamoDBFleets = (client: DynamoDBDocumentClient, table: string): F
             ':at': beatAt,
             ':expires': expiryOf(beatAt + ahead()),
             ...(leaving ? { ':leaving': true } : {}),
+            ...(restarting ? { ':restarting': true } : {}),
           },
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),

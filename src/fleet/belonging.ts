@@ -3,12 +3,34 @@
  * pause each time.
  */
 
+import type { Node } from '../domain/fleets/fleet.ts';
 import { type NodeId, type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
 import { awayFor, FORGIVEN } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
 import { Life } from './life.ts';
 import { attempt, type MemberDeps, type Setting, Sleeper } from './member.ts';
+
+/**
+ * P14. Another process of the fleet has the name of this one, and is alive. With `restartWithin`, a name belongs to one
+ * process at a time.
+ */
+export class NodeNameTaken extends Error {
+  override readonly name = 'NodeNameTaken';
+  readonly node: string;
+  /** The node that has the name. */
+  readonly other: Rival | undefined;
+  constructor(fleet: string, node: string, other?: Rival) {
+    const since = other ? ` (${other.key}, started at ${new Date(other.startedAt).toISOString()})` : '';
+    super(
+      `another process of fleet ${fleet} has the name ${node} and is alive${since}, so this process has left the fleet; it worked on no partition under this name. With restartWithin, each process needs a \`node\` name of its own. If the other process is to be replaced, end it first`,
+    );
+    this.node = node;
+    this.other = other && { key: other.key, startedAt: other.startedAt };
+  }
+}
+
+type Rival = Pick<Node, 'key' | 'startedAt'>;
 
 export interface BelongDeps extends MemberDeps {
   readonly id: NodeId;
@@ -31,7 +53,11 @@ export class Belonging {
     this.#sleeper = new Sleeper(deps.clock);
   }
 
-  /** Resolves when the node has left the fleet. */
+  /**
+   * Resolves when the node has left the fleet.
+   *
+   * @throws NodeNameTaken
+   */
   async run(): Promise<void> {
     const { clock, id, epoch, onLife, fleets, report } = this.#deps;
     const { fleet, cycle } = this.#setting;
@@ -42,7 +68,12 @@ export class Belonging {
       const key = nodeKey(id, epoch());
       onLife(key);
       this.#life = new Life(key, this.#deps, this.#setting);
-      if ((await this.#life.run()) === 'left') return;
+      const end = await this.#life.run();
+      if (end === 'left') return;
+      if (end === 'refused') {
+        await attempt(this.#deps, 'leave', () => fleets.leave(fleet, key));
+        throw new NodeNameTaken(fleet, id, this.#life.rival);
+      }
       // A node that is leaving anyway needs no pause.
       if (this.#isLeaving) return;
       const now = clock.now();

@@ -8,7 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ulid } from 'ulid';
 import type { LifeEvent } from '../domain/fleets/events.ts';
 import { type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
-import { Belonging } from './belonging.ts';
+import { Belonging, NodeNameTaken } from './belonging.ts';
 import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 import { fleetsAt } from './table-at.ts';
 
@@ -53,6 +53,12 @@ parentPort?.on('message', (message: ToHeartbeats) => {
   if (message.do === 'leave') belonging.leave();
   else void belonging.drained(message.held);
 });
-await belonging.run();
-post({ do: 'over' });
+try {
+  await belonging.run();
+  post({ do: 'over' });
+} catch (cause) {
+  if (!(cause instanceof NodeNameTaken)) throw cause;
+  // The class of an error is lost on the way to another thread.
+  post({ do: 'refused', by: cause.other });
+}
 parentPort?.close();

@@ -38,11 +38,14 @@ export class Heartbeat {
    */
   async join(): Promise<BeatOutcome> {
     const { fleets, clock } = this.#deps;
-    const { fleet, cycle } = this.#setting;
+    const { fleet, cycle, restartWithin } = this.#setting;
     this.#joining ??= clock.now();
     const beat = { sentAt: this.#joining, ttl: ttlOf([], cycle) };
     const at = clock.wall();
-    const node: Node = { key: this.#key, beat: 0, ttl: beat.ttl, startedAt: at, beatAt: at, readsApart: true };
+    const node: Node = {
+      ...{ key: this.#key, beat: 0, ttl: beat.ttl, startedAt: at, beatAt: at, readsApart: true },
+      ...(restartWithin > 0 ? { restartWithin } : {}),
+    };
     if ((await attempt(this.#deps, 'join', () => fleets.join(fleet, node))) === FAILED) return 'unknown';
     this.#wrote(beat);
     return 'alive';
@@ -63,6 +66,26 @@ export class Heartbeat {
     );
     if (isAlive === FAILED) return 'unknown';
     if (isAlive) this.#wrote(beat);
+    return isAlive ? 'alive' : 'evicted';
+  }
+
+  /**
+   * P13. Writes the last heartbeat of this life: the work has ended, and the partitions wait for `restartWithin`. An
+   * earlier heartbeat that is still under way does not overwrite it, because its number is smaller.
+   */
+  async rest(): Promise<BeatOutcome> {
+    const { fleets, clock } = this.#deps;
+    const { fleet, restartWithin } = this.#setting;
+    this.#beats += 1;
+    const row = {
+      key: this.#key,
+      beat: this.#beats,
+      ttl: restartWithin,
+      beatAt: clock.wall(),
+      restarting: true,
+    } as const;
+    const isAlive = await attempt(this.#deps, 'beat', () => fleets.beat(fleet, row));
+    if (isAlive === FAILED) return 'unknown';
     return isAlive ? 'alive' : 'evicted';
   }
 

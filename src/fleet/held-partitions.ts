@@ -11,7 +11,7 @@ import type { Held, Opened } from '../ports/fleets.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, type Sleeper } from './member.ts';
 
 /**
- * Number of actions at the same time: enough to take over a dead node's partitions quickly, and few enough for a busy
+ * Number of calls at the same time: enough to take over a dead node's partitions quickly, and few enough for a busy
  * node.
  */
 const CONCURRENCY = 8;
@@ -46,7 +46,13 @@ export class HeldPartitions {
    * still shows the lease as this node's own.
    */
   readonly #given = new Map<PartitionId, number>();
+  /**
+   * One limit for all calls about partitions. Partitions whose work ends at the same time, as in a node that leaves, are
+   * handed over under this limit too.
+   */
+  readonly #limit = pLimit(CONCURRENCY);
   #isOver = false;
+  #isKeeping = false;
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting, sleeper: Sleeper) {
     this.#key = key;
@@ -61,8 +67,7 @@ export class HeldPartitions {
 
   /** @param apart whether a partition gets a row of its own for checkpoints when work on the partition begins */
   async perform(actions: readonly Action[], apart = false): Promise<void> {
-    const limit = pLimit(CONCURRENCY);
-    await Promise.all(actions.map((action) => limit(() => this.#perform(action, apart))));
+    await Promise.all(actions.map((action) => this.#limit(() => this.#perform(action, apart))));
   }
 
   /**
@@ -72,9 +77,18 @@ export class HeldPartitions {
   async drained({ partition, fence }: Held): Promise<void> {
     const before = this.#holdings.get(partition);
     if (before?.fence !== fence) return;
+    if (this.#isKeeping && before.to === undefined) {
+      this.#holdings.delete(partition);
+      return;
+    }
     const holding = { ...before, isDraining: true };
     this.#holdings.set(partition, holding);
     await this.#handOver(holding);
+  }
+
+  /** P13. From now on, partitions whose work ends stay this node's own, unless another node gets them. */
+  keepAll(): void {
+    this.#isKeeping = true;
   }
 
   /** Drops all partitions, because this life of the node is over. */
@@ -89,6 +103,7 @@ export class HeldPartitions {
     const { fleet } = this.#setting;
     switch (action.do) {
       case 'go-away':
+      case 'yield':
         return;
       case 'evict': {
         const { node, beat } = action;
@@ -113,6 +128,8 @@ export class HeldPartitions {
         return this.#begin(action.lease, apart);
       case 'drain':
         return this.#drain(action.lease, action.to);
+      case 'keep':
+        return this.#drain(action.lease, undefined);
       case 'drop':
         return this.#drop(action.partition, 'taken');
     }
@@ -182,8 +199,8 @@ export class HeldPartitions {
     const { fleet, cycle } = this.#setting;
     const { partition, fence, to } = holding;
     while (!this.#isOver) {
-      const isGiven = await attempt(this.#deps, 'handOver', () =>
-        fleets.handOver(fleet, this.#held(holding), to, clock.wall()),
+      const isGiven = await this.#limit(() =>
+        attempt(this.#deps, 'handOver', () => fleets.handOver(fleet, this.#held(holding), to, clock.wall())),
       );
       if (isGiven !== FAILED) {
         // A refused write means that another node has the partition already.

@@ -6,17 +6,18 @@
  */
 
 import { decide } from '../domain/fleets/decide.ts';
-import type { Fleet } from '../domain/fleets/fleet.ts';
-import type { NodeKey } from '../domain/fleets/ids.ts';
+import { type Fleet, givesAway, type Node } from '../domain/fleets/fleet.ts';
+import { type NodeKey, nodeIdOf } from '../domain/fleets/ids.ts';
 import { type Memory, NOTHING_SEEN, remember } from '../domain/fleets/silence.ts';
-import { blockedAfter, HURRIED_LOOKS, JITTER } from '../domain/fleets/timings.ts';
+import { blockedAfter, HURRIED_LOOKS, hurriedPause, JITTER, RESTED_LOOKS } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HeldPartitions } from './held-partitions.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, Sleeper } from './member.ts';
 
-export type LifeEnd = 'evicted' | 'left';
+/** `refused`: another process has this node's name (P14). */
+export type LifeEnd = 'evicted' | 'left' | 'refused';
 
 export class Life {
   readonly #key: NodeKey;
@@ -31,11 +32,20 @@ export class Life {
   readonly #over = Promise.withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
+  /** Whether a user has set that this node holds no partitions. */
+  #isDrained = false;
+  /** P12. Since when this node gives all partitions away: it is leaving, or a user has set that it holds none. */
+  #givingSince: Millis | undefined;
+  /** P13. Whether the heartbeat that says that the work has ended was sent. No later heartbeat may follow. */
+  #isResting = false;
+  #rival: Node | undefined;
   /** Whether the node has tried to delete its row. The row may be gone, even if the call failed. */
   #isGoing = false;
   #memory: Memory = NOTHING_SEEN;
   /** Number of reads that may still come sooner than usual. Grows again while no change is expected. */
   #haste = HURRIED_LOOKS;
+  /** The pause before such a read, in milliseconds. It depends on the size of the fleet. */
+  #hurried: Millis;
 
   constructor(key: NodeKey, deps: MemberDeps, setting: Setting) {
     this.#key = key;
@@ -44,7 +54,13 @@ export class Life {
     this.#sleeper = new Sleeper(deps.clock);
     this.#beatSleeper = new Sleeper(deps.clock);
     this.#heartbeat = new Heartbeat(key, deps, setting);
+    this.#hurried = setting.cycle / 5;
     this.#partitions = new HeldPartitions(key, deps, setting, this.#sleeper);
+  }
+
+  /** P14. The node that has this node's name, if this life was refused. */
+  get rival(): Node | undefined {
+    return this.#rival;
   }
 
   /** Resolves when this life is over. */
@@ -59,9 +75,10 @@ export class Life {
     return end;
   }
 
-  /** Gives all partitions away, then leaves the fleet. */
+  /** Gives all partitions away, or ends the work on them (P13), then leaves the fleet. */
   leave(): void {
     this.#leavingSince ??= this.#deps.clock.now();
+    if (this.#keeps) this.#partitions.keepAll();
     this.#wakeUp();
   }
 
@@ -69,6 +86,16 @@ export class Life {
   async drained(held: Held): Promise<void> {
     await this.#partitions.drained(held);
     if (this.#isLeaving && this.#partitions.holdings.size === 0) this.#sleeper.wakeAll();
+  }
+
+  /** P13. Whether the partitions wait for the next process with this node's name. */
+  get #keeps(): boolean {
+    return this.#setting.restartWithin > 0 && !this.#isDrained;
+  }
+
+  /** Whether this node leaves, and its partitions go to other nodes. */
+  get #isGivingAway(): boolean {
+    return this.#isLeaving && !this.#keeps;
   }
 
   get #isLeaving(): boolean {
@@ -87,16 +114,17 @@ export class Life {
     const { clock, work, report } = this.#deps;
     const { cycle, maxBlocked } = this.#setting;
     let isBlocked = false;
-    let wasLeaving = this.#isLeaving;
+    let wasLeaving = this.#isGivingAway;
     await this.#beatSleeper.sleep(this.#around(cycle));
     while (!this.#end) {
       const from = clock.now();
       const span = work.silentFor();
       if (span > maxBlocked && !isBlocked) report({ event: 'blocked', span });
       isBlocked = span > maxBlocked;
-      wasLeaving = this.#isLeaving;
+      wasLeaving = this.#isGivingAway;
+      if (this.#isResting) return;
       if (!isBlocked && (await this.#heartbeat.beat(wasLeaving)) === 'evicted') return this.#finishGone();
-      if (wasLeaving === this.#isLeaving)
+      if (wasLeaving === this.#isGivingAway)
         await this.#beatSleeper.sleep(Math.max(from + this.#around(cycle) - clock.now(), cycle / 5));
     }
   }
@@ -108,8 +136,9 @@ export class Life {
       const from = clock.now();
       const isSomethingComing = await this.#look();
       this.#giveUp();
-      const span = this.#isLeaving || this.#mayHurry(isSomethingComing) ? cycle / 5 : this.#around(cycle);
-      if (!this.#end) await this.#sleeper.sleep(Math.max(from + span - clock.now(), cycle / 10));
+      const span = this.#isLeaving || this.#mayHurry(isSomethingComing) ? this.#hurried : this.#around(cycle);
+      // An overloaded node, whose reads take long, rests for half of the pause nevertheless.
+      if (!this.#end) await this.#sleeper.sleep(Math.max(from + span - clock.now(), span / 2));
     }
   }
 
@@ -121,7 +150,7 @@ export class Life {
   #mayHurry(isSomethingComing: boolean): boolean {
     const isHurried = isSomethingComing && this.#haste > 0;
     if (isHurried) this.#haste -= 1;
-    else if (!isSomethingComing) this.#haste = Math.min(this.#haste + 1, HURRIED_LOOKS);
+    else if (!isSomethingComing) this.#haste = Math.min(this.#haste + RESTED_LOOKS, HURRIED_LOOKS);
     return isHurried;
   }
 
@@ -129,24 +158,45 @@ export class Life {
   async #look(): Promise<boolean> {
     const { fleets, clock, work } = this.#deps;
     const { fleet: name, shares, cycle } = this.#setting;
-    const isLeaving = this.#isLeaving;
     const from = clock.now();
     const fleet = await attempt(this.#deps, 'read', () => fleets.read(name));
     if (fleet === FAILED || this.#end) return false;
     this.#memory = remember(this.#memory, fleet, shares, { from, to: clock.now() }, cycle);
     const own = fleet.nodes.find(({ key }) => key === this.#key);
     if (own && !own.evicted) this.#heartbeat.seen(own.beat);
+    this.#hurried = hurriedPause(fleet.nodes.length, fleet.nodes.length + fleet.leases.length, cycle);
     const { holdings } = this.#partitions;
     const isBlocked = work.silentFor() > blockedAfter(cycle);
-    const actions = decide({ me: this.#key, fleet, memory: this.#memory, shares, holdings, isLeaving, isBlocked });
-    if (actions.some((action) => action.do === 'go-away')) {
+    const hasGivenNotice = this.#hasGivenNotice(own);
+    this.#isDrained = own?.draining === true;
+    const [isLeaving, isRestarting] = [this.#isLeaving, this.#isLeaving && this.#keeps];
+    const view = { me: this.#key, fleet, memory: this.#memory, shares, holdings };
+    const how = { isLeaving: isLeaving && !isRestarting, isRestarting, isBlocked, hasGivenNotice };
+    const actions = decide({ ...view, ...how });
+    const [first] = actions;
+    if (first?.do === 'go-away') {
       this.#finishGone();
+      return false;
+    }
+    if (first?.do === 'yield') {
+      this.#rival = first.to;
+      this.#finish('refused');
       return false;
     }
     await this.#partitions.perform(actions, fleet.checkpointsApart);
     const owns = fleet.leases.some(({ owner }) => owner === this.#key);
     if (isLeaving && !owns && holdings.size === 0) await this.#go();
+    else if (isRestarting && holdings.size === 0) await this.#rest();
     return actions.some((action) => action.do === 'ask') || isAboutToChange(fleet, this.#key);
+  }
+
+  /** P12. Whether the other nodes have had time to ask for the partitions that this node gives away. */
+  #hasGivenNotice(own: Node | undefined): boolean {
+    const now = this.#deps.clock.now();
+    if (own && givesAway(own)) this.#givingSince ??= now;
+    else if (!this.#isLeaving) this.#givingSince = undefined;
+    const since = this.#leavingSince ?? this.#givingSince;
+    return since !== undefined && now - since >= this.#setting.notice;
   }
 
   /** Deletes the node's row. Called when the node owns no partition any more. */
@@ -155,6 +205,15 @@ export class Life {
     this.#isGoing = true;
     const isGone = await attempt(this.#deps, 'leave', () => fleets.leave(this.#setting.fleet, this.#key));
     if (isGone !== FAILED) this.#finish('left');
+  }
+
+  /** P13. Writes that the work has ended, so that the next process with this node's name takes the partitions over. */
+  async #rest(): Promise<void> {
+    this.#isResting = true;
+    const outcome = await this.#heartbeat.rest();
+    if (outcome === 'unknown') return;
+    if (outcome === 'alive') this.#deps.report({ event: 'restarting', within: this.#setting.restartWithin });
+    this.#finish('left');
   }
 
   /**
@@ -189,8 +248,14 @@ export class Life {
   }
 }
 
-/** Whether a partition is about to change hands: this node has asked for it, or its owner is leaving. */
+/**
+ * Whether a partition is about to change hands: this node has asked for it, its owner gives it away, or its owner is the
+ * last process with this node's name, which ends or has ended (P13).
+ */
 const isAboutToChange = ({ nodes, leases }: Fleet, me: NodeKey): boolean => {
-  const leaving = new Set(nodes.filter((node) => node.leaving && !node.evicted).map(({ key }) => key));
+  const isPast = ({ key, evicted, restartWithin }: Node): boolean =>
+    key !== me && restartWithin !== undefined && !evicted && nodeIdOf(key) === nodeIdOf(me);
+  if (nodes.some(isPast)) return true;
+  const leaving = new Set(nodes.filter(givesAway).map(({ key }) => key));
   return leases.some(({ owner, next }) => next === me || (owner !== undefined && leaving.has(owner)));
 };

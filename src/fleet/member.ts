@@ -44,6 +44,10 @@ export interface Setting {
    * Longest time without a sign of life of the working thread, in milliseconds. After this time, the heartbeats stop.
    */
   readonly maxBlocked: Millis;
+  /** P13. How long the partitions of a stopped process wait for its successor, in milliseconds. 0: not at all. */
+  readonly restartWithin: Millis;
+  /** P12. How long a node that gives all partitions away works on those that no node asks for, in milliseconds. */
+  readonly notice: Millis;
   /** Longest time that giving all partitions away may take, in milliseconds. */
   readonly leaveWithin: Millis;
 }

@@ -45,6 +45,13 @@ export interface FleetOptions {
    */
   readonly drainTimeout?: Millis;
   /**
+   * Keeps the partitions of a stopped process for the next process with the same `node` name, in milliseconds: 0 (off),
+   * or from six cycles to 3,600,000. If that process starts in time, it gets exactly these partitions, and no other moves.
+   * Otherwise other nodes take them. While it is set, a name belongs to one process at a time ({@link NodeNameTaken}).
+   * @default 0
+   */
+  readonly restartWithin?: Millis;
+  /**
    * Longest time for which the event loop may be blocked, in milliseconds: at least one cycle and at least 1,000. A
    * node that is blocked for longer loses its partitions.
    * @default 60000
@@ -93,9 +100,24 @@ const areSignals = (value: unknown): boolean =>
 /** The least valid `maxBlocked`: the time after which a blocked node gets no more partitions. */
 const maxBlockedLeast = (cycle: unknown): Millis => blockedAfter(isSpan(cycle, 200, 60_000) ? (cycle as Millis) : 0);
 
+/**
+ * A shorter time than six cycles would have no use: the other nodes need several reads before they take partitions. The
+ * default name of a node has the process id, so no later process has it.
+ */
+const restartProblems = ({ restartWithin = 0, cycle = CYCLE, node }: FleetOptions): string[] => {
+  if (restartWithin === 0) return [];
+  return [
+    ...(isSpan(restartWithin, 6 * cycle, 3_600_000)
+      ? []
+      : [`restartWithin must be 0 or a number of ms from six cycles (${6 * cycle}) to 3600000`]),
+    ...(node === undefined ? ['restartWithin needs a node name that the next process has too'] : []),
+  ];
+};
+
 /** @throws InvalidFleetOptions */
-export const checkedOptions = (options: FleetOptions) => {
-  const { drainTimeout = 20_000, maxBlocked = 60_000, cycle = CYCLE, table, node = '' } = options;
+export const checkedOptions = (options: FleetOptions, usualName: () => string = () => '') => {
+  const { drainTimeout = 20_000, maxBlocked = 60_000, cycle = CYCLE, restartWithin = 0, table } = options;
+  const { node = usualName() } = options;
   const fleet = fleetName(options.fleet);
   const id = nodeId(node);
   const shares = sharesOf(options.partitions);
@@ -111,12 +133,13 @@ export const checkedOptions = (options: FleetOptions) => {
       : ['table must be the name of a FleetTable, or its address']),
     ...spanProblem('drainTimeout', drainTimeout, 0, 86_400_000),
     ...spanProblem('cycle', cycle, 200, 60_000),
+    ...restartProblems(options),
     ...spanProblem('maxBlocked', maxBlocked, maxBlockedLeast(cycle), 86_400_000),
   ];
   if (fleet === undefined || id === undefined || 'problems' in shares || problems.length > 0)
     throw new InvalidFleetOptions(problems);
   const at: TableAt = typeof table === 'string' ? { table } : table;
-  return { fleet, id, at, drainTimeout, maxBlocked, cycle, ...shares };
+  return { fleet, id, at, drainTimeout, maxBlocked, cycle, restartWithin, ...shares };
 };
 
 const sharesOf = (

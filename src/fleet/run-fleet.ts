@@ -8,6 +8,7 @@ import '../node/supported.ts';
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
 import type { FleetEvent } from '../domain/fleets/events.ts';
+import { noticeFor } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Setting } from './member.ts';
 import { checkedOptions, type FleetOptions } from './options.ts';
@@ -17,6 +18,7 @@ import { Threads } from './threads.ts';
 export type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
 export type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 export type { Millis } from '../domain/ids.ts';
+export { NodeNameTaken } from './belonging.ts';
 export { type FleetOptions, InvalidFleetOptions } from './options.ts';
 export { CheckpointTooLarge, type LostReason, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
 export type { TableAt } from './table-at.ts';
@@ -49,15 +51,12 @@ const usualName = (): string =>
  *
  * Each cycle costs one write unit and a read of the fleet's rows. Each partition that moves costs a few writes.
  *
- * @throws InvalidFleetOptions; FleetTableUnreadable; HeartbeatsStopped; or an error that `onEvent` throws, which ends
+ * @throws InvalidFleetOptions; FleetTableUnreadable; NodeNameTaken; HeartbeatsStopped; or an error that `onEvent` throws, which ends
  * everything at once
  */
 export const runFleet = async (options: FleetOptions): Promise<void> => {
   const { onPartition, onEvent = reportTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;
-  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout } = checkedOptions({
-    ...options,
-    node: options.node ?? usualName(),
-  });
+  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout, restartWithin } = checkedOptions(options, usualName);
   const fleets = fleetsAt(at);
   // A wrong table name or missing permissions fail here, before any work begins.
   await fleets.read(fleet).catch((cause: unknown) => {
@@ -65,7 +64,11 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
   });
 
   if (signal?.aborted) return;
-  const setting: Setting = { fleet, shares, cycle, maxBlocked, leaveWithin: drainTimeout + 2 * cycle };
+  const setting: Setting = {
+    ...{ fleet, shares, cycle, maxBlocked, restartWithin },
+    notice: noticeFor(cycle, drainTimeout),
+    leaveWithin: drainTimeout + 2 * cycle,
+  };
   const threads = new Threads({ at, id, setting }, { fleets, onPartition, onEvent });
   const stopping = stopWith(signal, stopOn, () => threads.leave(drainTimeout));
   try {

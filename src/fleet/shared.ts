@@ -7,6 +7,7 @@ import type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
 import type { NodeId } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
+import type { NodeNameTaken } from './belonging.ts';
 import type { Setting } from './member.ts';
 import type { TableAt } from './table-at.ts';
 
@@ -32,6 +33,8 @@ export type ToWorkers =
   /** The deadline was extended, so suspended work may continue. */
   | { readonly do: 'go-on' }
   | { readonly do: 'tell'; readonly event: FleetEvent }
+  /** P14. Another process has the name of the node. */
+  | { readonly do: 'refused'; readonly by: NodeNameTaken['other'] }
   /** The node has left the fleet. */
   | { readonly do: 'over' };
 

@@ -8,9 +8,10 @@ import { setTimeout as setTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { FleetEvent } from '../domain/fleets/events.ts';
-import type { NodeKey } from '../domain/fleets/ids.ts';
+import type { FleetName, NodeId, NodeKey } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Fleets } from '../ports/fleets.ts';
+import { NodeNameTaken } from './belonging.ts';
 import type { Partition } from './partition.ts';
 import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 import { Workers } from './workers.ts';
@@ -38,6 +39,8 @@ export class Threads {
   readonly #workers: Workers;
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #ticking: NodeJS.Timeout;
+  readonly #id: NodeId;
+  readonly #fleet: FleetName;
   readonly #over = Promise.withResolvers<void>();
   /**
    * The life of the node in which the last partition was assigned, and the number of that life. Partitions of earlier
@@ -48,6 +51,8 @@ export class Threads {
 
   constructor(data: Omit<ThreadData, 'shared'>, { fleets, onPartition, onEvent }: ThreadDeps) {
     const { fleet } = data.setting;
+    this.#id = data.id;
+    this.#fleet = fleet;
     this.#onEvent = onEvent;
     this.#shared.showLife();
     this.#workers = new Workers({
@@ -74,7 +79,7 @@ export class Threads {
   }
 
   /**
-   * Resolves when the node has left. Rejects with {@link HeartbeatsStopped}, or with the error that `onEvent` threw.
+   * Resolves when the node has left. Rejects with {@link HeartbeatsStopped}, {@link NodeNameTaken}, or with the error that `onEvent` threw.
    */
   get over(): Promise<void> {
     return this.#over.promise;
@@ -128,6 +133,9 @@ export class Threads {
         break;
       case 'tell':
         this.#emit(message.event);
+        break;
+      case 'refused':
+        this.#over.reject(new NodeNameTaken(this.#fleet, this.#id, message.by));
         break;
       case 'over':
         this.#over.resolve();

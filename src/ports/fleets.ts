@@ -25,7 +25,10 @@ export interface Fleets {
   /** Begins the life of a node. Its key must be new. In a new fleet, checkpoints get rows of their own. */
   join(fleet: FleetName, node: Node): Promise<void>;
   /** Writes a heartbeat (P1). Repeating it does no harm. False if the node was evicted or its row is gone. */
-  beat(fleet: FleetName, beat: Pick<Node, 'key' | 'beat' | 'ttl' | 'beatAt' | 'leaving'>): Promise<boolean>;
+  beat(
+    fleet: FleetName,
+    beat: Pick<Node, 'key' | 'beat' | 'ttl' | 'beatAt' | 'leaving' | 'restarting'>,
+  ): Promise<boolean>;
   /**
    * All rows of a fleet except checkpoints in rows of their own. The nodes are read after the leases. Empty if no node
    * has joined the fleet.

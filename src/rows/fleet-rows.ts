@@ -61,6 +61,8 @@ const NODE_ROW: Attributes<Omit<Node, 'key'>> = {
   leaving: 'Leaving',
   draining: 'Draining',
   readsApart: 'ReadsApart',
+  restartWithin: 'RestartWithin',
+  restarting: 'Restarting',
 };
 
 /** @param ahead by how much DynamoDB's clock is ahead of the node's */

@@ -28,6 +28,8 @@ const SETTING = {
   // Long enough that a busy machine does not make a node look dead.
   cycle: 2_000,
   maxBlocked: 600_000,
+  restartWithin: 0,
+  notice: 4_000,
   leaveWithin: 60_000,
 };
 

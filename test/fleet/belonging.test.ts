@@ -32,7 +32,15 @@ it('a node that is evicted while it leaves does not wait to come back', async ()
         me = key;
       },
     },
-    { fleet: FLEET, shares: [], cycle: 5_000, maxBlocked: 60_000, leaveWithin: 30_000 },
+    {
+      fleet: FLEET,
+      shares: [],
+      cycle: 5_000,
+      maxBlocked: 60_000,
+      restartWithin: 0,
+      notice: 10_000,
+      leaveWithin: 30_000,
+    },
   );
   const run = belonging.run();
   await joined.promise;

@@ -18,6 +18,10 @@ interface Situation {
   readonly looks?: number;
   readonly isLeaving?: boolean;
   readonly isBlocked?: boolean;
+  readonly hasGivenNotice?: boolean;
+  readonly isRestarting?: boolean;
+  /** The nodes whose heartbeats have changed twice. */
+  readonly heard?: readonly string[];
 }
 
 const looked = (fleet: View['fleet'], shared: View['shares'], looks: number, every = CYCLE): Memory =>
@@ -25,6 +29,13 @@ const looked = (fleet: View['fleet'], shared: View['shares'], looks: number, eve
     (memory, at) => remember(memory, fleet, shared, { from: at, to: at }, CYCLE),
     NOTHING_SEEN,
   );
+
+const heardFrom = ({ sightings, ...memory }: Memory, names: readonly string[]): Memory => ({
+  ...memory,
+  sightings: new Map(
+    [...sightings].map(([node, seen]) => [node, names.map(key).includes(node) ? { ...seen, changes: 2 } : seen]),
+  ),
+});
 
 const viewOf = ({ nodes = ['me', 'you'], leases = [], of = leases.length, ...rest }: Situation): View => {
   const [fleet, shared] = [aFleet(nodes, leases), shares(of)];
@@ -36,10 +47,12 @@ const viewOf = ({ nodes = ['me', 'you'], leases = [], of = leases.length, ...res
     me: key('me'),
     fleet,
     shares: shared,
-    memory: looked(fleet, shared, rest.looks ?? 3),
+    memory: heardFrom(looked(fleet, shared, rest.looks ?? 3), rest.heard ?? []),
     holdings: new Map(holdings),
     isLeaving: rest.isLeaving ?? false,
     isBlocked: rest.isBlocked ?? false,
+    hasGivenNotice: rest.hasGivenNotice ?? false,
+    isRestarting: rest.isRestarting ?? false,
   };
 };
 
@@ -51,6 +64,8 @@ const said = (situation: Situation): string[] =>
         return 'go away';
       case 'evict':
         return `evict ${action.node} ${action.beat}`;
+      case 'yield':
+        return `yield to ${action.to.key}`;
       case 'forget':
         return `forget ${action.node}`;
       case 'drop':
@@ -119,12 +134,24 @@ describe('a node that gives all away', () => {
   it.each(Object.entries(WHY))('drains its work, gives unbegun partitions and takes none: %s', (_, why) => {
     const leases = [mine(0), mine(1, { next: 'you' }), mine(2), aLease(3)];
     const holdings = [holding(0), holding(1), holding(2, { isDraining: true })];
-    expect(said({ ...why, leases, holdings })).toEqual(['drain 0 for any node', 'drain 1 for any node']);
+    const afterNotice = { ...why, leases, hasGivenNotice: true };
+    expect(said({ ...afterNotice, holdings })).toEqual(['drain 0 for any node', 'drain 1 for you@1']);
     expect(said({ ...why, leases, holdings: [] })).toEqual([
       'drain 0 for any node',
       'drain 1 for any node',
       'drain 2 for any node',
     ]);
+  });
+
+  it.each(Object.entries(WHY))('works until another node asks, or there is none: %s', (_, why) => {
+    const leases = [mine(0), mine(1, { next: 'you' }), mine(2, { next: 'gone' })];
+    const holdings = [holding(0), holding(1), holding(2)];
+    expect(said({ ...why, leases, holdings })).toEqual(['drain 1 for you@1', 'drain 2 for any node']);
+    const me = aNode('me', { draining: true });
+    for (const other of [{ leaving: true }, { draining: true }, { evicted: true }] as const)
+      expect(said({ ...why, nodes: [me, aNode('you', other)], leases: [mine(0)], holdings: [holding(0)] })).toEqual([
+        'drain 0 for any node',
+      ]);
   });
 
   it.each(Object.entries(WHY))('still drops lost partitions and evicts silent nodes: %s', (_, why) => {
@@ -148,9 +175,71 @@ describe('a node that gives all away', () => {
     }
   });
 
-  it('keeps its partitions until it gives them; other nodes wait', () => {
-    const nodes = ['me', aNode('you', { draining: true })];
-    expect(said({ nodes, leases: [yours(0), yours(1), yours(2), yours(3)] })).toEqual([]);
+  it('is asked by the other nodes, each for its share', () => {
+    const nodes = ['me', 'third', aNode('you', { draining: true })];
+    const leases = [yours(0), yours(1), yours(2), yours(3, { next: 'third' })];
+    expect(said({ nodes, leases })).toEqual(['ask 0', 'ask 1']);
+  });
+
+  it('is not asked for partitions that the configuration of the other node lacks', () => {
+    const nodes = ['me', aNode('you', { leaving: true })];
+    expect(said({ nodes, leases: [yours(0), yours(1), yours(2)], of: 1 })).toEqual(['ask 0']);
+  });
+
+  it('is not asked again while the request of a node that is gone is stored', () => {
+    const nodes = ['me', aNode('you', { leaving: true })];
+    expect(said({ nodes, leases: [yours(0, { next: 'gone' })] })).toEqual([]);
+  });
+});
+
+describe('a node whose name is kept', () => {
+  const [now, then] = ['me', 'me@0'];
+  const kept = { restartWithin: 60_000 };
+  const me = aNode(now, kept);
+  const past = (fields: Partial<Node> = {}) => aNode(then, { ...kept, restarting: true, ...fields });
+  const its = (name: number) => aLease(name, { owner: then });
+
+  it('takes the partitions of its last process at its first read, and no others', () => {
+    const leases = [its(0), yours(1), its(2), yours(3), aLease(4)];
+    expect(said({ nodes: [me, past(), 'you'], leases, looks: 1 })).toEqual(['take 0', 'take 2', 'take 4']);
+    expect(said({ nodes: [me, past({ evicted: true }), 'you'], leases: [its(0), its(1), yours(2)] })).toEqual([
+      'take 0',
+      'take 1',
+    ]);
+  });
+
+  it('lets others have nothing of it while it restarts, and nothing afterwards', () => {
+    const leases = [its(0), its(1), yours(2)];
+    expect(said({ nodes: [now, 'you', past()], leases })).toEqual([]);
+    const others = { nodes: ['you', past()], leases: [its(0), its(1), aLease(2, { owner: 'third' })], of: 3 };
+    expect(decide({ ...viewOf(others), me: key('you') })).toMatchObject([{ do: 'take', lease: { partition: '2' } }]);
+  });
+
+  it('deletes the row of its last process when that has no partition any more', () => {
+    expect(said({ nodes: [me, past()], leases: [mine(0)], holdings: [holding(0)] })).toEqual(['forget me@0']);
+    expect(said({ nodes: [aNode('you'), me, aNode('third@0', { ...kept, restarting: true })] })).toEqual([]);
+  });
+
+  it('takes nothing while a process with its name may be alive', () => {
+    const nodes = [me, past({ restarting: undefined } as never), 'you'];
+    expect(said({ nodes, leases: [its(0), its(1), aLease(2)] })).toEqual([]);
+    expect(said({ nodes: ['me', 'me@0'], of: 2 }), 'without the option').toEqual(['take 1']);
+  });
+
+  it('yields to a process with its name that is alive and has partitions, or has the smaller key', () => {
+    const alive = aNode(then, kept);
+    expect(said({ nodes: [me, alive], leases: [its(0)], heard: [then] })).toEqual(['yield to me@0']);
+    expect(said({ nodes: [me, alive], heard: [then] })).toEqual(['yield to me@0']);
+    expect(said({ nodes: [me, alive], leases: [its(0)] }), 'its heartbeat has not changed').toEqual([]);
+    expect(said({ nodes: [me, aNode('me@2', kept)], heard: ['me@2'] })).toEqual([]);
+    const has = { leases: [mine(0), its(1)], holdings: [holding(0)] };
+    expect(said({ nodes: [me, alive], heard: [then], ...has }), 'it has partitions itself').toEqual([]);
+  });
+
+  it('that stops ends its work, keeps its partitions and begins nothing', () => {
+    const leases = [mine(0), mine(1, { next: 'you' }), mine(2), mine(3), aLease(4)];
+    const holdings = [holding(0), holding(1), holding(2, { isDraining: true })];
+    expect(said({ nodes: [me, 'you'], leases, holdings, isRestarting: true })).toEqual(['keep 0', 'keep 1']);
   });
 });
 

@@ -19,7 +19,15 @@ const heartOf = (fleets: Fleets, now: () => number, deadlines: number[]): Heartb
       },
       report: () => {},
     },
-    { fleet: 'f' as FleetName, shares: [], cycle: 5_000, maxBlocked: 60_000, leaveWithin: 30_000 },
+    {
+      fleet: 'f' as FleetName,
+      shares: [],
+      cycle: 5_000,
+      maxBlocked: 60_000,
+      restartWithin: 0,
+      notice: 10_000,
+      leaveWithin: 30_000,
+    },
   );
 
 it('a heartbeat with a lost answer counts from its sending once a read shows it (P7)', async () => {

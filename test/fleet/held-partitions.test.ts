@@ -16,7 +16,15 @@ const holding = async () => {
   const fleets = memoryFleets();
   const reported: LifeEvent['event'][] = [];
   const work = { begin: () => {}, drain: () => {}, drop: () => {}, mayUntil: () => {}, silentFor: () => 0 };
-  const setting = { fleet: FLEET, shares: [], cycle: 5_000, maxBlocked: 60_000, leaveWithin: 30_000 };
+  const setting = {
+    fleet: FLEET,
+    shares: [],
+    cycle: 5_000,
+    maxBlocked: 60_000,
+    restartWithin: 0,
+    notice: 10_000,
+    leaveWithin: 30_000,
+  };
   const deps = { fleets, clock, work, report: ({ event }: LifeEvent) => void reported.push(event) };
   const hands = new HeldPartitions(ME, deps, setting, new Sleeper(clock));
   await hands.perform([{ do: 'take', lease: { partition: PARTITION, fence: 0 } }]);

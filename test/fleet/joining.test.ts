@@ -1,5 +1,6 @@
 /** Nodes that join and leave in order: real nodes over a table in memory. */
 import { describe, expect, it } from 'vitest';
+import { type Gate, openGate } from '../../src/virtual/gate.ts';
 import { key, partition } from './records.ts';
 import { CYCLE, SimulatedFleet } from './simulated-fleet.ts';
 
@@ -174,7 +175,7 @@ describe('a node that stays', () => {
 });
 
 describe('a node that leaves', () => {
-  it('gives all its partitions away as free ones, and its row is deleted', async () => {
+  it('gives each partition to the node that asks for it, and its row is deleted', async () => {
     const fleet = new SimulatedFleet(9);
     const [a] = ['a', 'b', 'c'].map((name) => fleet.start(name));
     await settled(fleet);
@@ -182,12 +183,59 @@ describe('a node that leaves', () => {
     a?.leave();
     await fleet.until(() => a?.hasLeft === true);
     expect(fleet.rows.nodes.map((node) => node.key).sort()).toEqual([key('b'), key('c')]);
-    expect(fleet.of('handed-over').map(({ by, to }) => [by, to])).toEqual(Array(3).fill(['a@1', undefined]));
-    expect(made(fleet, 'a', 'beat', calls), 'one more heartbeat reports that it leaves').toBeLessThanOrEqual(2);
+    expect(
+      fleet
+        .of('handed-over')
+        .map(({ by, to }) => `${by} ${to}`)
+        .sort(),
+    ).toEqual(['a@1 b@1', 'a@1 b@1', 'a@1 c@1']);
+    expect(made(fleet, 'a', 'beat', calls), 'one more heartbeat reports that it leaves').toBeLessThanOrEqual(3);
     await settled(fleet);
     expect(fleet.counts).toEqual({ b: 5, c: 4 });
-    expect(fleet.of('asked')).toEqual([]);
+    expect(fleet.of('asked')).toHaveLength(3);
     expect(fleet.of('evicted-another')).toEqual([]);
+  });
+
+  it.each([0, 200, 3_000, 15_000])(
+    'leaves no partition without work for over 0.5 s: drains take %i ms',
+    async (span) => {
+      const fleet = new SimulatedFleet(32);
+      const [a] = ['a', 'b', 'c', 'd'].map((name) => fleet.start(name));
+      await settled(fleet);
+      await fleet.pass(20 * CYCLE);
+      if (a) a.drainTakes = span;
+      a?.leave();
+      await fleet.until(() => a?.hasLeft === true);
+      await settled(fleet);
+      const begun = new Map<string, number>(fleet.of('acquired').map(({ partition, at }) => [partition, at]));
+      const gaps = fleet.of('handed-over').map(({ partition, at }) => (begun.get(partition) ?? Number.NaN) - at);
+      expect(gaps).toHaveLength(8);
+      expect(Math.max(...gaps)).toBeLessThan(500);
+    },
+  );
+
+  it('makes at most eight calls about partitions at a time, even with 4,096 of them', async () => {
+    const fleet = new SimulatedFleet(4_096);
+    const underWay = { a: 0, b: 0 };
+    let most = 0;
+    const counting =
+      (name: 'a' | 'b'): Gate =>
+      async (call, effects) => {
+        if (call === 'fleets.read' || call === 'fleets.beat' || call === 'fleets.join') return openGate(call, effects);
+        underWay[name] += 1;
+        most = Math.max(most, underWay[name]);
+        await fleet.scheduler.wait(20);
+        underWay[name] -= 1;
+        return openGate(call, effects);
+      };
+    const [a] = (['a', 'b'] as const).map((name) => fleet.start(name, { gate: counting(name) }));
+    await settled(fleet);
+    a?.leave();
+    await fleet.until(() => a?.hasLeft === true);
+    await settled(fleet);
+    expect(fleet.counts).toEqual({ b: 4_096 });
+    expect(fleet.of('handed-over').length).toBeGreaterThanOrEqual(2_048);
+    expect(most).toBe(8);
   });
 
   it('during a heartbeat reports that at once with another one', async () => {

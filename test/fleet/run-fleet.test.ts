@@ -19,6 +19,7 @@ describe('runFleet', () => {
       drainTimeout: -1,
       cycle: 100,
       maxBlocked: 999,
+      restartWithin: 500,
       signal: 'SIGTERM' as unknown as AbortSignal,
       stopOn: ['SIGKILL'] as NodeJS.Signals[],
     };
@@ -36,9 +37,17 @@ describe('runFleet', () => {
       'table',
       'drainTimeout',
       'cycle',
+      'restartWithin',
       'maxBlocked',
     ]);
     for (const problem of error.problems) expect(error.message).toContain(problem);
+  });
+
+  it('refuses to keep the partitions of a node without a name', async () => {
+    const options = { fleet: 'f', table, onPartition: async () => {}, partitions: 1, restartWithin: 60_000 };
+    expect(await rejection(runFleet(options))).toMatchObject({
+      problems: ['restartWithin needs a node name that the next process has too'],
+    });
   });
 
   it.for([0, 4_097, 1.5, [], null, '3', [null]])('refuses %j as partitions (case %#)', async (partitions) => {

@@ -160,7 +160,15 @@ const beaten = async (all: readonly Sent[]): Promise<readonly Moment[]> => {
     },
     beat: (...args: Parameters<typeof table.beat>) => through(() => table.beat(...args)),
   };
-  const setting = { fleet: FLEET, shares: [], cycle: CYCLE, maxBlocked: 60_000, leaveWithin: 0 };
+  const setting = {
+    fleet: FLEET,
+    shares: [],
+    cycle: CYCLE,
+    maxBlocked: 60_000,
+    restartWithin: 0,
+    notice: 0,
+    leaveWithin: 0,
+  };
   const heart = new Heartbeat(key('n'), { fleets, clock, work, report: () => {} }, setting);
   let hasJoined = false;
   for (const each of all) {

@@ -69,6 +69,8 @@ export class SimulatedFleet {
       shares: options.shares ?? this.shares,
       cycle: CYCLE,
       maxBlocked: 60_000,
+      restartWithin: 0,
+      notice: 2 * CYCLE,
       leaveWithin: 30_000,
       ...options.setting,
     });

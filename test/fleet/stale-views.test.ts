@@ -46,7 +46,15 @@ class Stale {
         this.handedOver += Number(event === 'handed-over');
       },
     };
-    const setting = { fleet: FLEET, shares: this.shares, cycle: CYCLE, maxBlocked: 1, leaveWithin: 1 };
+    const setting = {
+      fleet: FLEET,
+      shares: this.shares,
+      cycle: CYCLE,
+      maxBlocked: 1,
+      restartWithin: 0,
+      notice: 1,
+      leaveWithin: 1,
+    };
     const hands = new HeldPartitions(me, deps, setting, new Sleeper(CLOCK));
     this.hands.set(me, hands);
     this.seen.set(me, { nodes: [aNode(name)], leases: [] });

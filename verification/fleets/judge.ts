@@ -1,14 +1,16 @@
 /**
  * Checks the promises of fleets at every unit of work, at every checkpoint, and at the end. The rules P5 to P8 are
  * those of the fleet: loads are even, only one node works on a partition, the node's lease covers its work, and
- * checkpoints are never lost or overwritten by an earlier owner.
+ * checkpoints are never lost or overwritten by an earlier owner. The rules about processes that end and start again
+ * (P12 to P14) are in names.ts.
  */
 
 import type { NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import type { FleetRows } from '../../src/memory/fleets.ts';
 import type { Held } from '../../src/ports/fleets.ts';
-import { type FleetScenario, quietSince } from './scenario.ts';
+import { Names } from './names.ts';
+import { type FleetScenario, quietSince, type SimulatedNode } from './scenario.ts';
 
 /** The time within which a fleet settles, in ms: the longest lease duration (Ttl), a long pause, and some cycles. */
 const QUIET: Millis = 10 * 60_000;
@@ -18,7 +20,8 @@ const MANY_ERRORS = 0.1;
 export class Judge {
   readonly #scenario: FleetScenario;
   readonly #rows: FleetRows;
-  readonly #isAlive: (name: string) => boolean;
+  readonly #isAlive: (prefix: string) => boolean;
+  readonly #now: () => Millis;
   readonly #onBroken: (promise: string) => void;
   /** For each partition, the nodes that currently work on a unit. */
   readonly #running = new Map<PartitionId, Set<string>>();
@@ -31,53 +34,83 @@ export class Judge {
   readonly #stored = new Map<PartitionId, number>();
   /** For each partition, the fence and the progress with which work last began. */
   readonly #begun = new Map<PartitionId, { readonly fence: number; readonly from: number }>();
+  readonly #names: Names;
   wrongCheckpoints = 0;
 
   constructor(
     scenario: FleetScenario,
     rows: FleetRows,
-    isAlive: (name: string) => boolean,
+    isAlive: (prefix: string) => boolean,
+    now: () => Millis,
     onBroken: (promise: string) => void,
   ) {
     this.#scenario = scenario;
     this.#rows = rows;
     this.#isAlive = isAlive;
+    this.#now = now;
     this.#onBroken = onBroken;
+    this.#names = new Names(scenario, onBroken);
+  }
+
+  starts(prefix: string, node: SimulatedNode): void {
+    this.#names.starts(prefix, node, this.#now());
+  }
+
+  /** The process was asked to end. */
+  stops(prefix: string): void {
+    this.#names.stops(prefix);
+  }
+
+  /** The process has ended. */
+  ends(prefix: string): void {
+    this.#names.ends(prefix, this.#now());
+  }
+
+  refused(prefix: string): void {
+    this.#names.refused(prefix, this.#now());
   }
 
   /**
    * P6, P7. A node that may work by its own deadline still owns the lease. A previous owner that gave the partition
    * away has ended its work.
    */
-  unitBegins(name: string, id: PartitionId, fence: number): void {
+  unitBegins(prefix: string, id: PartitionId, fence: number, at: Millis): void {
     for (const other of this.#running.get(id) ?? [])
-      if (other !== name && this.#isMember(other))
+      if (other !== prefix && this.#isMember(other))
         this.#onBroken(
-          `P6: ${name} begins a unit of partition ${id} while its previous owner ${other} still works on it`,
+          `P6: ${prefix} begins a unit of partition ${id} while its previous owner ${other} still works on it`,
         );
-    this.#running.set(id, new Set([...(this.#running.get(id) ?? []), name]));
+    this.#running.set(id, new Set([...(this.#running.get(id) ?? []), prefix]));
+    const working = [...this.#running.values()].flatMap((prefixes) => [...prefixes]);
+    this.#names.unitBegins(
+      prefix,
+      id,
+      at,
+      working.filter((other) => this.#isMember(other)),
+    );
     const lease = this.#rows.leases.get(id);
-    if (!lease?.owner?.startsWith(`${name}@`) || lease.fence !== fence)
+    if (!lease?.owner?.startsWith(prefix) || lease.fence !== fence)
       this.#onBroken(
-        `P7: ${name} begins a unit of partition ${id} with fence ${fence}, but ${lease?.owner} owns it with fence ${lease?.fence}`,
+        `P7: ${prefix} begins a unit of partition ${id} with fence ${fence}, but ${lease?.owner} owns it with fence ${lease?.fence}`,
       );
   }
 
-  unitEnds(name: string, id: PartitionId): void {
-    this.#running.get(id)?.delete(name);
+  unitEnds(prefix: string, id: PartitionId, at: Millis): void {
+    this.#running.get(id)?.delete(prefix);
+    this.#names.unitEnds(prefix, id, at);
   }
 
   /**
    * The node must stop work on the partition at once. It may still complete its current unit, which no judge checks.
    */
-  dropped(name: string, id: PartitionId): void {
-    this.unitEnds(name, id);
+  dropped(prefix: string, id: PartitionId): void {
+    this.#running.get(id)?.delete(prefix);
   }
 
   /** Whether the node is alive and was not evicted as dead. */
-  #isMember(name: string): boolean {
-    const lives = [...this.#rows.nodes.values()].filter(({ key }) => key.startsWith(`${name}@`));
-    return this.#isAlive(name) && lives.length > 0 && lives.every(({ evicted }) => !evicted);
+  #isMember(prefix: string): boolean {
+    const lives = [...this.#rows.nodes.values()].filter(({ key }) => key.startsWith(prefix));
+    return this.#isAlive(prefix) && lives.length > 0 && lives.every(({ evicted }) => !evicted);
   }
 
   /**
@@ -115,14 +148,14 @@ export class Judge {
     );
   }
 
-  /** Checks the state at the end, after a time without incidents. @param alive the names of running nodes */
+  /** Checks the state at the end, after a time without incidents. @param alive the prefixes of running processes */
   end(alive: readonly string[]): void {
     const { endsAt, storeErrors, partitions } = this.#scenario;
     const { leases } = this.#rows;
     if (endsAt - quietSince(this.#scenario) < QUIET || alive.length === 0 || storeErrors > MANY_ERRORS) return;
     if (leases.size !== partitions) this.#onBroken(`${partitions - leases.size} partitions were never taken`);
     for (const { owner, partition } of leases.values())
-      if (owner === undefined || !alive.some((name) => owner.startsWith(`${name}@`)))
+      if (owner === undefined || !alive.some((prefix) => owner.startsWith(prefix)))
         this.#onBroken(`partition ${partition} has no living owner in the end (owner: ${owner})`);
     if (!this.isEven)
       this.#onBroken(`loads are uneven in the end (${JSON.stringify(Object.fromEntries(this.#loads()))})`);

@@ -2,7 +2,7 @@
 
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { FleetName, NodeId, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
-import { CYCLE } from '../../src/domain/fleets/timings.ts';
+import { CYCLE, noticeFor } from '../../src/domain/fleets/timings.ts';
 import type { Millis } from '../../src/domain/ids.ts';
 import { Belonging } from '../../src/fleet/belonging.ts';
 import type { Setting, Work } from '../../src/fleet/member.ts';
@@ -18,6 +18,7 @@ export const DRAIN_TIMEOUT: Millis = 20_000;
 
 export interface Around {
   readonly scenario: FleetScenario;
+  readonly restartWithin: Millis;
   readonly process: SimulatedProcess;
   readonly fleets: Fleets;
   readonly onPartition: (partition: Partition) => Promise<void>;
@@ -37,7 +38,7 @@ export interface RunningNode {
 }
 
 export const startNode = (around: Around): RunningNode => {
-  const { process, fleets, report, changed, scenario } = around;
+  const { process, fleets, report, changed, scenario, restartWithin } = around;
   let lives = 0;
   const drained = (held: Held): void => {
     void belonging.drained(held);
@@ -53,18 +54,18 @@ export const startNode = (around: Around): RunningNode => {
       id: process.name as NodeId,
       epoch: () => {
         lives += 1;
-        return `${lives}`;
+        return `${process.prefix.slice(process.name.length + 1)}${lives}`;
       },
       onLife: (key) => {
         me = key;
       },
     },
-    settingOf(scenario),
+    settingOf(scenario, restartWithin),
   );
   return { over: belonging.run(), leave: () => belonging.leave(), giveUp: () => workers.giveUp() };
 };
 
-const settingOf = ({ weights, partitions }: FleetScenario): Setting => ({
+const settingOf = ({ weights, partitions }: FleetScenario, restartWithin: Millis): Setting => ({
   fleet: FLEET,
   shares: Array.from({ length: partitions }, (_, index) => ({
     partition: `${index}` as PartitionId,
@@ -72,6 +73,8 @@ const settingOf = ({ weights, partitions }: FleetScenario): Setting => ({
   })),
   cycle: CYCLE,
   maxBlocked: MAX_BLOCKED,
+  restartWithin,
+  notice: noticeFor(CYCLE, DRAIN_TIMEOUT),
   leaveWithin: DRAIN_TIMEOUT + 2 * CYCLE,
 });
 

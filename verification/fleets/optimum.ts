@@ -5,7 +5,7 @@
 
 import { CYCLE } from '../../src/domain/fleets/timings.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import type { FleetScenario } from './scenario.ts';
+import { comesBack, type FleetScenario, type SimulatedNode } from './scenario.ts';
 
 /** The longest time between two changes that count as one, in ms. */
 const TOGETHER: Millis = 2 * CYCLE;
@@ -22,11 +22,11 @@ interface Change {
  */
 export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario): number => {
   const changes = nodes
-    .flatMap(({ name, startsAt, incidents }): Change[] => [
-      { at: startsAt, joins: name },
-      ...incidents
-        .filter((incident) => incident.do === 'crash' || incident.do === 'leave')
-        .map(({ at }) => ({ at, goes: name })),
+    .flatMap((node): Change[] => [
+      ...(isBack(node, nodes) ? [] : [{ at: node.startsAt, joins: node.name }]),
+      ...endsOf(node)
+        .filter((at) => !comesBack(node, at, nodes))
+        .map((at) => ({ at, goes: node.name })),
     ])
     .filter(({ at }) => at < endsAt)
     .sort((a, b) => a.at - b.at);
@@ -48,6 +48,17 @@ export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScena
   }
   return moved;
 };
+
+/** When the process is stopped or dies. */
+const endsOf = ({ incidents }: SimulatedNode): readonly Millis[] =>
+  incidents.filter((incident) => incident.do === 'crash' || incident.do === 'leave').map(({ at }) => at);
+
+/** Whether the process gets the partitions of an earlier one with its name. */
+const isBack = ({ name, startsAt }: SimulatedNode, nodes: readonly SimulatedNode[]): boolean =>
+  nodes.some(
+    (node) =>
+      node.name === name && endsOf(node).some((at) => at < startsAt && startsAt - at < (node.restartWithin ?? 0)),
+  );
 
 /** Makes the counts even. @returns how many partitions get another owner */
 const settle = (counts: Map<string, number>, free: number): number => {

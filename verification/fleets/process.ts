@@ -29,6 +29,8 @@ class SimulatedFailure extends Error {
 
 export class SimulatedProcess {
   readonly name: string;
+  /** What the keys of this process's lives begin with. No other process has it. */
+  readonly prefix: string;
   readonly random: Random;
   readonly #scheduler: Scheduler;
   readonly #scenario: FleetScenario;
@@ -46,9 +48,17 @@ export class SimulatedProcess {
   #blockedFrom: Millis = 0;
   #diedAt: Millis = Number.POSITIVE_INFINITY;
 
-  constructor(name: string, scheduler: Scheduler, scenario: FleetScenario, onWrite: (call: string) => void) {
+  /** @param number of the process among those with its name, from 0 */
+  constructor(
+    name: string,
+    scheduler: Scheduler,
+    scenario: FleetScenario,
+    onWrite: (call: string) => void,
+    number: number = 0,
+  ) {
     this.name = name;
-    this.random = seeded(seedOf(scenario.seed, name));
+    this.prefix = `${name}@${number}x`;
+    this.random = seeded(seedOf(scenario.seed, number === 0 ? name : this.prefix));
     this.#scheduler = scheduler;
     this.#scenario = scenario;
     this.#onWrite = onWrite;

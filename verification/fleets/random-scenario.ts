@@ -19,7 +19,7 @@ export const fleetScenarioOf = (seed: number): FleetScenario => {
   const count = random.int(1, 6);
   const nodes = Array.from({ length: count }, (_, index) => nodeOf(random, `n${index}`, index === 0));
   const outageFrom = random.int(0, TURMOIL);
-  return {
+  const usual: FleetScenario = {
     name: `seed ${seed}`,
     seed,
     partitions,
@@ -34,7 +34,50 @@ export const fleetScenarioOf = (seed: number): FleetScenario => {
       ? { outage: { from: outageFrom, to: outageFrom + random.int(5 * SECOND, 3 * MINUTE) } }
       : {}),
   };
+  return calmOrRestarting(usual);
 };
+
+/** Some scenarios have nodes whose partitions wait for their next process; some of these are calm. */
+const calmOrRestarting = (scenario: FleetScenario): FleetScenario => {
+  const random = seeded(seedOf(scenario.seed, 'restarts'));
+  if (random.chance(0.25)) return calm(random, scenario);
+  return random.chance(0.4) ? restarting(random, scenario) : scenario;
+};
+
+/** Nothing fails. One node after another leaves, or restarts within seconds. */
+const calm = (random: Random, { outage: _, nodes, ...scenario }: FleetScenario): FleetScenario => ({
+  ...scenario,
+  storeErrors: 0,
+  isCalm: true,
+  nodes: nodes.flatMap(({ name }, index): SimulatedNode[] => {
+    const startsAt = random.int(0, 8 * SECOND);
+    const at = 2 * MINUTE + index * 75 * SECOND + random.int(0, 10 * SECOND);
+    const node = { name, startsAt, incidents: [{ at, do: 'leave' } as const] };
+    if (random.chance(0.5)) return [index === 0 ? { ...node, incidents: [] } : node];
+    const restartWithin = random.int(45, 120) * SECOND;
+    const comesBackAt = at + random.int(4 * SECOND, 30 * SECOND);
+    return [
+      { ...node, restartWithin },
+      { name, restartWithin, startsAt: comesBackAt, incidents: [] },
+    ];
+  }),
+});
+
+/** Some nodes come back under their names, in time or late, or their names are given to a second process. */
+const restarting = (random: Random, { nodes, ...scenario }: FleetScenario): FleetScenario => ({
+  ...scenario,
+  nodes: nodes.flatMap((node): SimulatedNode[] => {
+    if (random.chance(0.3)) return [node];
+    const restartWithin = random.pick([30, 60, 120]) * SECOND;
+    const end = node.incidents.find((incident) => incident.do === 'crash' || incident.do === 'leave');
+    const again = (startsAt: Millis): SimulatedNode => ({ name: node.name, restartWithin, startsAt, incidents: [] });
+    return [
+      { ...node, restartWithin },
+      ...(end && random.chance(0.8) ? [again(end.at + random.int(100, random.pick([5, 40, 150]) * SECOND))] : []),
+      ...(random.chance(0.25) ? [again(node.startsAt + random.int(0, random.pick([2, 300]) * SECOND))] : []),
+    ];
+  }),
+});
 
 /**
  * Whether a fleet is new, or began with release 0.2.0. In the latter case its checkpoints are moved to rows of their

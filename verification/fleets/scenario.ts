@@ -20,8 +20,11 @@ export type Incident =
   /** From `at`, everything on the node takes `times` times as long. 1 ends the slowness. */
   | { readonly at: Millis; readonly do: 'slow'; readonly times: number };
 
+/** A process of a node. Processes with the same name are one node that restarts, or a mistake of its user. */
 export interface SimulatedNode {
   readonly name: string;
+  /** How long the node's partitions wait for its next process, in ms. @default 0 */
+  readonly restartWithin?: Millis;
   readonly startsAt: Millis;
   readonly incidents: readonly Incident[];
 }
@@ -53,8 +56,17 @@ export interface FleetScenario {
   readonly lostNotifications: number;
   /** A period in which every call to the table fails. */
   readonly outage?: { readonly from: Millis; readonly to: Millis };
+  /**
+   * Whether nothing fails, no node is slow or crashes, and nodes leave or restart one at a time. Each promise about
+   * times then holds.
+   */
+  readonly isCalm?: boolean;
   readonly bug?: FleetBug;
 }
+
+/** P13. Whether the process is stopped or killed, and another one with its name starts in time. */
+export const comesBack = (node: SimulatedNode, at: Millis, nodes: readonly SimulatedNode[]): boolean =>
+  nodes.some(({ name, startsAt }) => name === node.name && startsAt > at && startsAt - at < (node.restartWithin ?? 0));
 
 /** The moment after which no incident occurs. */
 export const quietSince = ({ nodes, measureFrom }: FleetScenario): Millis =>

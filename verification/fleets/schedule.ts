@@ -5,6 +5,7 @@
 
 import type { LifeEvent } from '../../src/domain/fleets/events.ts';
 import type { Millis } from '../../src/domain/ids.ts';
+import { NodeNameTaken } from '../../src/fleet/belonging.ts';
 import type { Partition } from '../../src/fleet/partition.ts';
 import { type FleetRows, memoryFleets } from '../../src/memory/fleets.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
@@ -39,8 +40,10 @@ class FleetWorld {
   readonly #rows: FleetRows;
   readonly #ledger: Ledger;
   readonly #judge: Judge;
-  /** The processes of nodes that have not left. */
+  /** The processes that have not ended, by their prefixes. */
   readonly #processes = new Map<string, SimulatedProcess>();
+  /** How many processes with each name have started. */
+  readonly #started = new Map<string, number>();
   readonly #violations: string[] = [];
 
   constructor(scenario: FleetScenario, options: RunOptions) {
@@ -52,7 +55,8 @@ class FleetWorld {
     this.#judge = new Judge(
       scenario,
       this.#rows,
-      (name) => this.#alive().includes(name),
+      (prefix) => this.#alive().includes(prefix),
+      () => this.#scheduler.now,
       (promise) => this.#broken(promise),
     );
   }
@@ -74,7 +78,7 @@ class FleetWorld {
   }
 
   #alive(): string[] {
-    return [...this.#processes.values()].filter(({ isDead }) => !isDead).map(({ name }) => name);
+    return [...this.#processes.values()].filter(({ isDead }) => !isDead).map(({ prefix }) => prefix);
   }
 
   #traceLine(line: () => string): void {
@@ -86,19 +90,25 @@ class FleetWorld {
     this.#violations.push(`at ${seconds(this.#scheduler.now - START)} s: ${promise}`);
   }
 
-  #start({ name, startsAt, incidents }: SimulatedNode): void {
-    const process = new SimulatedProcess(name, this.#scheduler, this.#scenario, (call) => {
+  #start(simulated: SimulatedNode): void {
+    const { name, startsAt, restartWithin = 0, incidents } = simulated;
+    const number = this.#started.get(name) ?? 0;
+    this.#started.set(name, number + 1);
+    const onWrite = (call: string): void => {
       if (call === 'fleets.checkpoint') return;
       this.#ledger.wrote(this.#scheduler.now);
       // A node that joins also writes the name of its fleet to a separate row.
       if (call === 'fleets.join') this.#ledger.wrote(this.#scheduler.now);
-    });
-    this.#processes.set(name, process);
+    };
+    const process = new SimulatedProcess(name, this.#scheduler, this.#scenario, onWrite, number);
+    this.#processes.set(process.prefix, process);
+    this.#judge.starts(process.prefix, simulated);
     const real = memoryFleets(new Map([[FLEET, this.#rows]]), process.gate);
     const { meter = (fleets) => fleets } = this.#options;
     const { bug } = this.#scenario;
     const node = startNode({
       scenario: this.#scenario,
+      restartWithin,
       process,
       fleets: meter({ ...real, ...bug?.fleets?.(real, this.#rows) }, () => this.#scheduler.now),
       onPartition: (partition) => this.#work(process, partition),
@@ -107,15 +117,21 @@ class FleetWorld {
         this.#judge.begins(held, checkpoint);
       },
       onCheckpoint: (held, text) => this.#judge.checkpoint(held, text),
-      report: (event) => this.#report(name, event),
+      report: (event) => this.#report(process.prefix, event),
       changed: bug?.work,
     });
     node.over.then(
       () => {
-        this.#processes.delete(name);
-        this.#traceLine(() => `${name}  has left`);
+        this.#processes.delete(process.prefix);
+        this.#judge.ends(process.prefix);
+        this.#traceLine(() => `${process.prefix}  has left`);
       },
-      (cause: unknown) => this.#broken(`${name} failed: ${String(cause)}`),
+      (cause: unknown) => {
+        this.#processes.delete(process.prefix);
+        this.#traceLine(() => `${process.prefix}  ${String(cause)}`);
+        if (cause instanceof NodeNameTaken) this.#judge.refused(process.prefix);
+        else this.#broken(`${name} failed: ${String(cause)}`);
+      },
     );
     for (const incident of incidents)
       this.#scheduler.after(incident.at - startsAt, () => this.#happen(process, incident, node));
@@ -123,12 +139,14 @@ class FleetWorld {
 
   #happen(process: SimulatedProcess, incident: Incident, node: RunningNode): void {
     if (process.isDead) return;
-    this.#traceLine(() => `${process.name}  ${JSON.stringify(incident)}`);
+    this.#traceLine(() => `${process.prefix}  ${JSON.stringify(incident)}`);
     switch (incident.do) {
       case 'crash':
         process.die();
+        this.#judge.ends(process.prefix);
         break;
       case 'leave':
+        this.#judge.stops(process.prefix);
         node.leave();
         this.#scheduler.after(DRAIN_TIMEOUT, () => process.isDead || node.giveUp());
         break;
@@ -144,25 +162,25 @@ class FleetWorld {
     }
   }
 
-  #report(name: string, event: LifeEvent): void {
-    if (event.event === 'dropped') this.#judge.dropped(name, event.partition);
+  #report(prefix: string, event: LifeEvent): void {
+    if (event.event === 'dropped') this.#judge.dropped(prefix, event.partition);
     this.#traceLine(
-      () => `${name}  ${JSON.stringify('cause' in event ? { ...event, cause: String(event.cause) } : event)}`,
+      () => `${prefix}  ${JSON.stringify('cause' in event ? { ...event, cause: String(event.cause) } : event)}`,
     );
   }
 
   /** The simulated work counts units, and the next owner continues from the count. */
   async #work(process: SimulatedProcess, partition: Partition): Promise<void> {
     const { unit = 500 } = this.#options;
-    const { name } = process;
+    const { name, prefix } = process;
     let done = Number(partition.from ?? 0);
     while (!partition.signal.aborted) {
       partition.assertOwned();
-      this.#judge.unitBegins(name, partition.id, partition.fence);
+      this.#judge.unitBegins(prefix, partition.id, partition.fence, this.#scheduler.now);
       await process.work(unit + OVERHEAD * (process.times - 1), (from, to) =>
         this.#ledger.worked({ partition: partition.id, node: name, from, to }),
       );
-      this.#judge.unitEnds(name, partition.id);
+      this.#judge.unitEnds(prefix, partition.id, this.#scheduler.now);
       done += 1;
       if (done % 2 === 0) await partition.checkpoint(`${done}`);
     }

@@ -23,7 +23,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       };
     }),
     /P6|P7/,
-    1,
+    3,
   ],
   [
     'node evicted before its Ttl is over',
@@ -34,7 +34,7 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
       },
     })),
     /P6|P7/,
-    50,
+    26,
   ],
   ['node never asks for partitions', store(() => ({ ask: async () => false })), /loads are/, 1],
   [
@@ -122,5 +122,39 @@ export const FLEET_BUGS: readonly KnownFleetBug[] = [
     })),
     /P7|P8|end/,
     8,
+  ],
+  [
+    'leaving node not announced',
+    store(({ beat }) => ({ beat: (fleet, { leaving: _, ...row }) => beat(fleet, row) })),
+    /P12/,
+    1,
+  ],
+  [
+    'partitions of a restarting node taken by others',
+    store(({ read }) => ({
+      read: async (fleet) => {
+        const { nodes, ...rest } = await read(fleet);
+        return { ...rest, nodes: nodes.map((node) => (node.restarting ? { ...node, evicted: true } : node)) };
+      },
+    })),
+    /P13/,
+    1,
+  ],
+  [
+    'restarting node counts as gone only after its Ttl',
+    store(({ beat }) => ({ beat: (fleet, { restarting: _, ...row }) => beat(fleet, row) })),
+    /P13/,
+    1,
+  ],
+  [
+    'second process with a name not refused',
+    store(({ read }) => ({
+      read: async (fleet) => {
+        const { nodes, ...rest } = await read(fleet);
+        return { ...rest, nodes: nodes.map(({ restartWithin: _, ...node }) => node) };
+      },
+    })),
+    /P14/,
+    3,
   ],
 ];

@@ -210,4 +210,8 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'partition handed over before its work ends': ['P6'],
   'partition taken from a living node': ['P6'],
   'hand-over does not raise the fence': ['P4'],
+  'leaving node not announced': ['P12'],
+  'partitions of a restarting node taken by others': ['P13'],
+  'restarting node counts as gone only after its Ttl': ['P13'],
+  'second process with a name not refused': ['P14'],
 };

@@ -11,6 +11,7 @@ const node = {
     working: 'takes partitions',
     draining: 'gives its partitions away at the request of a user',
     leaving: 'is shutting down',
+    restarting: 'has stopped; its partitions wait for the next process with its name (`restartWithin`)',
     evicted: 'missed its heartbeats, so other nodes took its partitions; this key cannot work again',
   }),
   beat: whole('Number of heartbeats that the node has sent.'),

@@ -3,16 +3,16 @@
  * pure, and follows the same rules in every node.
  *
  * For each partition, a node is in one of these states:
- * - not its own: it may *take* the partition (if it is free and dealt to this node) or *ask* for it (P6);
+ * - not its own: it may *take* the partition (if it is free and dealt to this node) or *ask* for it (P6, P12);
  * - its own in the table, and the work has not begun: the node *begins*, unless it must give all partitions away;
  * - working: the node continues until another node asks for the partition (*drain*), or the table shows another owner
  *   (*drop*);
  * - draining: the work comes to an end. The node then hands the partition over, without another decision.
  */
 import { balance, type Placed, type Plan } from './balance.ts';
-import { type Fleet, isFree, isMember, type Lease, type Node, type Share } from './fleet.ts';
-import type { NodeKey, PartitionId } from './ids.ts';
-import { isSilent, type Memory } from './silence.ts';
+import { type Fleet, givesAway, isFree, isMember, type Lease, type Node, type Share } from './fleet.ts';
+import { type NodeKey, nodeIdOf, type PartitionId } from './ids.ts';
+import { isHeard, isSilent, type Memory } from './silence.ts';
 import { FORGET_LOOKS, LEFT_LYING_LOOKS, NEWCOMER_LOOKS } from './timings.ts';
 
 /** A partition that this node holds. */
@@ -30,6 +30,10 @@ export interface View {
   readonly holdings: ReadonlyMap<PartitionId, Holding>;
   /** Whether this node gives all of its partitions away and then leaves. */
   readonly isLeaving: boolean;
+  /** P12. Whether other nodes have had time to ask for the partitions that this node gives away. */
+  readonly hasGivenNotice?: boolean;
+  /** P13. Whether this node ends its work and keeps its partitions for its next life. */
+  readonly isRestarting?: boolean;
   /** Whether the thread that works on its partitions shows no sign of life, so that no work could begin. */
   readonly isBlocked?: boolean;
 }
@@ -40,6 +44,8 @@ export type Owned = Pick<Lease, 'partition' | 'fence'>;
 export type Action =
   /** This life of the node has ended. */
   | { readonly do: 'go-away' }
+  /** P14. Ends this process, because the process of `to` has its name. */
+  | { readonly do: 'yield'; readonly to: Node }
   | { readonly do: 'evict'; readonly node: NodeKey; readonly beat: number }
   /** Deletes the row of a node that was evicted long ago. Otherwise every node would continue to read the row. */
   | { readonly do: 'forget'; readonly node: NodeKey }
@@ -52,6 +58,8 @@ export type Action =
    * becomes free.
    */
   | { readonly do: 'drain'; readonly lease: Owned; readonly to: NodeKey | undefined }
+  /** P13. Ends the work, and keeps the lease for the next life of this node. */
+  | { readonly do: 'keep'; readonly lease: Owned }
   | { readonly do: 'drop'; readonly partition: PartitionId };
 
 /** @returns the actions, in the order in which to perform them. */
@@ -59,14 +67,44 @@ export const decide = (view: View): readonly Action[] => {
   const nodes = new Map(view.fleet.nodes.map((node) => [node.key, node]));
   const me = nodes.get(view.me);
   if (!me || me.evicted) return [{ do: 'go-away' }];
+  const rival = rivalOf(view, me);
+  if (rival) return [{ do: 'yield', to: rival }];
   const givesAllAway = view.isLeaving || me.draining === true;
   return [
     ...own(view, givesAllAway),
     ...evictions(view),
     ...forgotten(view),
-    ...(givesAllAway ? giveAway(view) : giveAndTake(view, nodes)),
+    ...(view.isRestarting ? keeps(view) : givesAllAway ? giveAway(view, nodes) : giveAndTake(view, nodes)),
   ];
 };
+
+/** The other processes that seem to work under this node's name. A node without `restartWithin` may share its name. */
+const namesakes = (view: View, me: Node): readonly Node[] =>
+  me.restartWithin === undefined
+    ? []
+    : view.fleet.nodes.filter(
+        ({ key, evicted, restarting }) =>
+          key !== me.key && nodeIdOf(key) === nodeIdOf(me.key) && !evicted && !restarting,
+      );
+
+/**
+ * P14. The process to which this one must leave their common name: it is alive, and it has partitions or has the
+ * smaller key. A process that has partitions itself never yields, so of two processes, one stays.
+ */
+const rivalOf = (view: View, me: Node): Node | undefined => {
+  const owns = (key: NodeKey): boolean => view.fleet.leases.some(({ owner }) => owner === key);
+  if (owns(me.key)) return undefined;
+  return namesakes(view, me).find(({ key }) => isHeard(view.memory, key) && (owns(key) || key < me.key));
+};
+
+/** P13. Ends the work on all partitions, and keeps them. */
+const keeps = ({ me, fleet, holdings }: View): Action[] =>
+  fleet.leases
+    .filter(({ partition, owner, fence }) => {
+      const holding = holdings.get(partition);
+      return owner === me && holding?.fence === fence && !holding.isDraining;
+    })
+    .map((lease): Action => ({ do: 'keep', lease }));
 
 /**
  * Answers the requests of other nodes first. This node then asks for partitions as if the declined requests did not
@@ -78,8 +116,13 @@ const giveAndTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] =>
   const declined = new Set(answers.flatMap((each) => (each.do === 'decline' ? [each.lease.partition] : [])));
   const leases = view.fleet.leases.map((lease) => (declined.has(lease.partition) ? keptOf(lease) : lease));
   const after = { ...view, fleet: { ...view.fleet, leases } };
-  return view.isBlocked ? answers : [...answers, ...wants(after, nodes)];
+  const me = nodes.get(view.me);
+  // A process that had this node's name may still work on its partitions, until it is evicted (P14).
+  const mustWait = view.isBlocked || (me !== undefined && namesakes(view, me).length > 0 && !ownsAny(view));
+  return mustWait ? answers : [...answers, ...wants(after, nodes)];
 };
+
+const ownsAny = ({ me, fleet }: View): boolean => fleet.leases.some(({ owner }) => owner === me);
 
 const keptOf = ({ next: _, ...lease }: Lease): Lease => lease;
 
@@ -94,12 +137,14 @@ const mayTake = (view: View, nodes: ReadonlyMap<NodeKey, Node>): boolean =>
 const maySettle = ({ memory }: View): boolean => memory.looks >= NEWCOMER_LOOKS;
 
 /** Begins the partitions that the table gives to this node, and drops the others. */
-const own = ({ me, fleet, holdings }: View, givesAllAway: boolean): Action[] => {
+const own = ({ me, fleet, holdings, isRestarting }: View, givesAllAway: boolean): Action[] => {
   const mine = new Map(fleet.leases.filter(({ owner }) => owner === me).map((lease) => [lease.partition, lease]));
   const dropped = [...holdings.values()]
     .filter(({ partition, fence }) => mine.get(partition)?.fence !== fence)
     .map(({ partition }): Action => ({ do: 'drop', partition }));
   const begun = [...mine.values()].filter(({ partition, fence }) => holdings.get(partition)?.fence !== fence);
+  // The work on these partitions begins in the next life of this node.
+  if (isRestarting) return dropped;
   return [
     ...dropped,
     ...begun.map((lease): Action => {
@@ -120,23 +165,39 @@ const evictions = ({ me, fleet, memory }: View): Action[] =>
  * would read the rows of the crashed nodes for a day.
  */
 const forgotten = ({ me, fleet, memory }: View): Action[] => {
+  const owners = new Set(fleet.leases.map(({ owner }) => owner));
+  // The last life of this node has no partition any more.
+  const past = fleet.nodes.filter(({ key, restarting, evicted }) => restarting && !evicted && !owners.has(key));
+  const mine = past
+    .filter(({ key }) => nodeIdOf(key) === nodeIdOf(me))
+    .map(({ key }): Action => ({ do: 'forget', node: key }));
   const [first] = fleet.nodes
     .filter(isMember)
     .map(({ key }) => key)
     .sort();
-  if (first !== me) return [];
-  return fleet.nodes
-    .filter(({ key, evicted }) => evicted && (memory.sightings.get(key)?.reads ?? 0) >= FORGET_LOOKS)
-    .map(({ key }): Action => ({ do: 'forget', node: key }));
+  if (first !== me) return mine;
+  const old = fleet.nodes.filter(
+    ({ key, evicted }) => evicted && (memory.sightings.get(key)?.reads ?? 0) >= FORGET_LOOKS,
+  );
+  return [...mine, ...old.map(({ key }): Action => ({ do: 'forget', node: key }))];
 };
 
-const giveAway = ({ me, fleet, holdings }: View): Action[] =>
-  fleet.leases
-    .filter(({ partition, owner, fence }) => {
-      const holding = holdings.get(partition);
-      return owner === me && holding?.fence === fence && !holding.isDraining;
-    })
-    .map((lease): Action => ({ do: 'drain', lease, to: undefined }));
+/**
+ * P12. Gives a partition to the member that has asked for it. A partition that no member has asked for stays here, and
+ * is worked on, until the other nodes have had time to ask. Then it becomes free.
+ */
+const giveAway = ({ me, fleet, holdings, hasGivenNotice }: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
+  const isAlone = !fleet.nodes.some(isMember);
+  return fleet.leases.flatMap((lease): Action[] => {
+    const { partition, owner, fence, next } = lease;
+    const holding = holdings.get(partition);
+    if (owner !== me || holding?.fence !== fence || holding.isDraining) return [];
+    const to = memberOf(next, nodes);
+    // A request of a node that is gone would keep other nodes from asking.
+    const isUseless = next !== undefined && to === undefined;
+    return to !== undefined || isUseless || isAlone || hasGivenNotice ? [{ do: 'drain', lease, to }] : [];
+  });
+};
 
 /**
  * Answers requests for partitions (P6). A request is granted if the move still balances the loads, or if the partition
@@ -177,6 +238,26 @@ const holderOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | un
   return memberOf(lease.next, nodes) ?? lease.owner;
 };
 
+/**
+ * P13. The next life of a lease's owner, for which the lease waits: a member with the same name. The owner has ended its
+ * work (it is restarting), or can never work again (the lease is free).
+ */
+const heirOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
+  const { owner } = lease;
+  if (owner === undefined || !(nodes.get(owner)?.restarting || isFree(lease, nodes))) return undefined;
+  const id = nodeIdOf(owner);
+  for (const node of nodes.values())
+    if (node.restartWithin !== undefined && node.key !== owner && isMember(node) && nodeIdOf(node.key) === id)
+      return node.key;
+  return undefined;
+};
+
+/** P12. Whether the owner gives the partition away, and no node has asked for it yet. */
+const isOffered = ({ owner, next }: Lease, nodes: ReadonlyMap<NodeKey, Node>): boolean => {
+  const node = owner === undefined ? undefined : nodes.get(owner);
+  return node !== undefined && givesAway(node) && next === undefined;
+};
+
 const loadsOf = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Map<NodeKey, number> => {
   const weights = weightsOf(view);
   const loads = new Map<NodeKey, number>();
@@ -193,9 +274,15 @@ const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const leases = new Map(view.fleet.leases.map((lease) => [lease.partition, lease]));
   const leaseOf = (partition: PartitionId): Lease => leases.get(partition) ?? { partition, fence: 0 };
   const { deals, moves } = planFor(view, nodes);
-  const taken = (mayTake(view, nodes) ? deals : [])
-    .filter(({ partition, to }) => to === me || isLeftLying(view, partition))
-    .map(({ partition }): Action => ({ do: 'take', lease: leaseOf(partition) }));
+  const isMine = (partition: PartitionId): boolean => heirOf(leaseOf(partition), nodes) === me;
+  const may = mayTake(view, nodes);
+  const taken = deals
+    .filter(({ partition, to }) => (may && (to === me || isLeftLying(view, partition))) || isMine(partition))
+    .map(({ partition }): Action => {
+      const lease = leaseOf(partition);
+      // The owner of a lease that may not be taken gives it away, and works until a node has asked for it (P12).
+      return { do: isFree(lease, nodes) || isMine(partition) ? 'take' : 'ask', lease };
+    });
   const asked = sureOf(maySettle(view) ? moves.filter(({ to }) => to === me) : [], view, nodes).map(
     ({ partition }): Action => ({ do: 'ask', lease: leaseOf(partition) }),
   );
@@ -234,7 +321,9 @@ const planFor = ({ fleet, shares }: Pick<View, 'fleet' | 'shares'>, nodes: Reado
   const placed = shares.map(({ partition, weight }): Placed => {
     const lease = leases.get(partition) ?? { partition, fence: 0 };
     const { since = 0, next, pin } = lease;
-    return { partition, weight, at: holderOf(lease, nodes), pin, mayMove: next === undefined, since };
+    const heir = heirOf(lease, nodes);
+    const at = heir !== undefined || isOffered(lease, nodes) ? undefined : holderOf(lease, nodes);
+    return { partition, weight, at, pin: memberOf(pin, nodes) ?? heir, mayMove: next === undefined, since };
   });
   return balance(
     fleet.nodes.filter(isMember).map(({ key }) => key),

@@ -18,6 +18,8 @@ export type DropReason =
 
 export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } & (
   | { readonly event: 'joined' | 'left' }
+  /** P13. This node has ended its work. Its partitions wait `within` ms for the next process with its name. */
+  | { readonly event: 'restarting'; readonly within: Millis }
   /** Another node evicted this node (P9). This node joins again after `away` ms. */
   | { readonly event: 'evicted'; readonly away: Millis }
   /** This node evicted another node (P3). */

@@ -1,9 +1,10 @@
 /**
  * A fleet: N nodes share P partitions through one table, without a coordinator.
  *
- * A node's row is its heartbeat, for all of its leases at once. A node is a member, leaving, draining or evicted. A
- * member may get partitions. A leaving or draining node only gives partitions away. An evicted node has lost this life
- * and writes nothing any more (P3).
+ * A node's row is its heartbeat, for all of its leases at once. A node is a member, leaving, draining, restarting or
+ * evicted. A member may get partitions. A leaving or draining node only gives partitions away. A restarting node has
+ * ended its work and writes nothing any more; its partitions wait for its next life (P13). An evicted node has lost this
+ * life and writes nothing any more (P3).
  *
  * A lease's row says which node has a partition:
  *
@@ -32,6 +33,13 @@ export interface Node {
   readonly leaving?: true;
   /** A user has set that the node holds no partitions. */
   readonly draining?: true;
+  /**
+   * P13. How long, in ms, the partitions wait for a process with the same name after this one was stopped. Absent if they
+   * do not wait.
+   */
+  readonly restartWithin?: Millis;
+  /** P13. The process was stopped, and its work has ended. A process with the same name takes its partitions over. */
+  readonly restarting?: true;
   /** The node can read checkpoints in rows of their own. Nodes of release 0.2.0 cannot. */
   readonly readsApart?: true;
 }
@@ -83,7 +91,11 @@ export const WEIGHT_MAX = 1_000_000;
 export const CHECKPOINT_MAX_BYTES = 4_096;
 
 /** Whether a node may be given partitions. */
-export const isMember = ({ evicted, leaving, draining }: Node): boolean => !evicted && !leaving && !draining;
+export const isMember = ({ evicted, leaving, draining, restarting }: Node): boolean =>
+  !evicted && !leaving && !draining && !restarting;
+
+/** P12. Whether a node that still works gives all of its partitions away. */
+export const givesAway = ({ evicted, leaving, draining }: Node): boolean => !evicted && (leaving ?? draining ?? false);
 
 /** Whether a lease may be taken (P4): it has no owner, or its owner can never send a heartbeat again. */
 export const isFree = (

@@ -18,6 +18,8 @@ interface Sighting {
   readonly silence: Millis;
   /** In how many reads the heartbeat was unchanged, not counting the first read that showed it. */
   readonly reads: number;
+  /** How often a read has shown another heartbeat than the read before. */
+  readonly changes: number;
 }
 
 /** When a fleet was read, by the observer's monotonic clock. Each row was read at some time between `from` and `to`. */
@@ -62,8 +64,14 @@ export const remember = (
 
 const sightingOf = (before: Sighting | undefined, { beat }: Node, passed: Millis): Sighting =>
   before?.beat === beat
-    ? { beat, silence: before.silence + passed, reads: before.reads + 1 }
-    : { beat, silence: 0, reads: 0 };
+    ? { ...before, silence: before.silence + passed, reads: before.reads + 1 }
+    : { beat, silence: 0, reads: 0, changes: before === undefined ? 0 : before.changes + 1 };
+
+/**
+ * P14. Whether a node is alive for certain: its heartbeat has changed twice. The last heartbeat of a process that was
+ * killed may reach the table after the first read, and changes it once.
+ */
+export const isHeard = ({ sightings }: Memory, key: NodeKey): boolean => (sightings.get(key)?.changes ?? 0) >= 2;
 
 /** Whether a node must be evicted. The write that evicts the node fails if the node has sent a heartbeat since (P3). */
 export const isSilent = ({ sightings }: Memory, { key, beat, ttl, evicted }: Node): boolean => {

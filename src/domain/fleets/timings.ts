@@ -25,8 +25,33 @@ export const NEWCOMER_LOOKS = 3;
 /** After this many reads, any node may take a free partition that the node it was dealt to has not taken (P11). */
 export const LEFT_LYING_LOOKS = 5;
 
-/** For how many reads a node reads at five times the usual rate while a partition is about to change hands. */
-export const HURRIED_LOOKS = 30;
+/** For how many reads a node may read sooner than usual while a partition is about to change hands: 30 s of them. */
+export const HURRIED_LOOKS = 120;
+/** How many of these reads each read at the usual rate gives back. */
+export const RESTED_LOOKS = 20;
+/** The pause before a hurried read, in ms, in a fleet that is small enough. */
+const HURRIED: Millis = 250;
+/** About how many rows of nodes and leases a read unit reads: 4 KB of them. */
+const ROWS_PER_UNIT = 23;
+/** The most read units a second that the hurried reads of all nodes may use, of the 3,000 that a key of DynamoDB has. */
+const HURRIED_UNITS = 1_000;
+
+/**
+ * The pause before a read while a partition is about to change hands. It is longer in a large fleet, because all of
+ * its nodes may hurry at once: from 23,000 rows read by 4 nodes a second, for example.
+ *
+ * @param nodes the number of nodes @param rows the number of rows that each of them reads
+ */
+export const hurriedPause = (nodes: number, rows: number, cycle: Millis): Millis => {
+  const affordable = (1_000 * nodes * Math.ceil(rows / ROWS_PER_UNIT)) / HURRIED_UNITS;
+  return Math.min(Math.max(Math.min(HURRIED, cycle / 5), affordable), cycle);
+};
+
+/**
+ * P12. How long a node that gives all of its partitions away works on those that no node has asked for. Within two
+ * cycles, each other node has read that this node gives them away. Half of the time for draining is left for draining.
+ */
+export const noticeFor = (cycle: Millis, drainTimeout: Millis): Millis => Math.min(2 * cycle, drainTimeout / 2);
 
 /** For how many reads the row of an evicted node stays visible (P3): ten minutes at the usual rate. */
 export const FORGET_LOOKS = 120;

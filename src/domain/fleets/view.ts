@@ -2,8 +2,11 @@
 import { type Fleet, isFree, type Lease, type Node } from './fleet.ts';
 import { type FleetName, type NodeId, type NodeKey, nodeIdOf, type PartitionId } from './ids.ts';
 
-/** `evicted`: this life of the node has ended, and its row is still stored. */
-type NodeStatus = 'working' | 'draining' | 'leaving' | 'evicted';
+/**
+ * `evicted`: this life of the node has ended, and its row is still stored. `restarting`: the process was stopped, and its
+ * partitions wait for the next process with its name.
+ */
+type NodeStatus = 'working' | 'draining' | 'leaving' | 'restarting' | 'evicted';
 
 /**
  * The status of a partition.
@@ -76,8 +79,9 @@ const nodeView = (node: Node, partitions: number): NodeView => ({
 });
 
 /** A node is `leaving` if its process ends; a `draining` node stays, without partitions. */
-const statusOf = ({ evicted, leaving, draining }: Node): NodeStatus => {
+const statusOf = ({ evicted, leaving, draining, restarting }: Node): NodeStatus => {
   if (evicted) return 'evicted';
+  if (restarting) return 'restarting';
   if (leaving) return 'leaving';
   return draining ? 'draining' : 'working';
 };

@@ -70,6 +70,7 @@ export const nodeState = statesOf({
   working: { tone: 'ok', word: 'working' },
   draining: { tone: 'warn', word: 'draining' },
   leaving: { tone: 'warn', word: 'leaving' },
+  restarting: { tone: 'warn', word: 'restarting' },
   evicted: { tone: 'bad', word: 'evicted' },
 });
 
