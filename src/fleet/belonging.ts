@@ -94,8 +94,8 @@ export class Belonging {
   }
 
   /** See {@link Life.drained}. */
-  async drained(held: Held): Promise<void> {
-    await this.#life?.drained(held);
+  async drained(held: Held, isReleased = false): Promise<void> {
+    await this.#life?.drained(held, isReleased);
   }
 
   /** Waits while the working thread is blocked, because a blocked node gets no partitions. */

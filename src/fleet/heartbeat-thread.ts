@@ -51,7 +51,7 @@ const belonging = new Belonging(
 
 parentPort?.on('message', (message: ToHeartbeats) => {
   if (message.do === 'leave') belonging.leave();
-  else void belonging.drained(message.held);
+  else void belonging.drained(message.held, message.isReleased);
 });
 try {
   await belonging.run();

@@ -5,9 +5,10 @@
  * Heartbeats and reads run side by side, so that a slow read never delays the next heartbeat.
  */
 
-import { decide } from '../domain/fleets/decide.ts';
+import { decide, type View } from '../domain/fleets/decide.ts';
 import { type Fleet, givesAway, type Node } from '../domain/fleets/fleet.ts';
 import { type NodeKey, nodeIdOf } from '../domain/fleets/ids.ts';
+import { type Released, released, restingAt } from '../domain/fleets/released.ts';
 import { type Memory, NOTHING_SEEN, remember } from '../domain/fleets/silence.ts';
 import { blockedAfter, HURRIED_LOOKS, hurriedPause, JITTER, RESTED_LOOKS } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
@@ -32,6 +33,7 @@ export class Life {
   readonly #over = Promise.withResolvers<LifeEnd>();
   #end: LifeEnd | undefined;
   #leavingSince: Millis | undefined;
+  #released: Released = new Map();
   /** Whether a user has set that this node holds no partitions. */
   #isDrained = false;
   /** P12. Since when this node gives all partitions away: it is leaving, or a user has set that it holds none. */
@@ -82,8 +84,13 @@ export class Life {
     this.#wakeUp();
   }
 
-  /** Called when the work on a partition that was to be drained has ended. */
-  async drained(held: Held): Promise<void> {
+  /**
+   * Called when the work on a partition has ended, because it was to be drained, or by itself.
+   *
+   * @param isReleased whether it ended by itself, so that other nodes should have the partition next
+   */
+  async drained(held: Held, isReleased: boolean): Promise<void> {
+    if (isReleased) this.#released = released(this.#released, held.partition, this.#deps.clock.now());
     await this.#partitions.drained(held);
     if (this.#isLeaving && this.#partitions.holdings.size === 0) this.#sleeper.wakeAll();
   }
@@ -170,7 +177,7 @@ export class Life {
     const hasGivenNotice = this.#hasGivenNotice(own);
     this.#isDrained = own?.draining === true;
     const [isLeaving, isRestarting] = [this.#isLeaving, this.#isLeaving && this.#keeps];
-    const view = { me: this.#key, fleet, memory: this.#memory, shares, holdings };
+    const view = { me: this.#key, fleet, memory: this.#memory, shares, holdings, ...this.#resting };
     const how = { isLeaving: isLeaving && !isRestarting, isRestarting, isBlocked, hasGivenNotice };
     const actions = decide({ ...view, ...how });
     const [first] = actions;
@@ -197,6 +204,10 @@ export class Life {
     else if (!this.#isLeaving) this.#givingSince = undefined;
     const since = this.#leavingSince ?? this.#givingSince;
     return since !== undefined && now - since >= this.#setting.notice;
+  }
+
+  get #resting(): Pick<View, 'resting'> {
+    return this.#released.size === 0 ? {} : { resting: restingAt(this.#released, this.#deps.clock.now()) };
   }
 
   /** Deletes the node's row. Called when the node owns no partition any more. */

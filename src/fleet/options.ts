@@ -1,6 +1,6 @@
 /** The options of `runFleet`, and their checks. */
 import { constants } from 'node:os';
-import type { FleetEvent } from '../domain/fleets/events.ts';
+import type { FleetEvent, WhenFinished } from '../domain/fleets/events.ts';
 import { type Share, WEIGHT_MAX } from '../domain/fleets/fleet.ts';
 import {
   FLEET_NAME_RULE,
@@ -32,6 +32,12 @@ export interface FleetOptions {
    * again after it threw an error (after a pause of 1 s, growing to 60 s), and when this node owns the partition again.
    */
   readonly onPartition: (partition: Partition) => Promise<void>;
+  /**
+   * What happens to a partition when `onPartition` returns although `partition.signal` has not aborted: `keep`, `release`
+   * or `again` ({@link WhenFinished}). The event `finished` reports it in each case.
+   * @default 'keep'
+   */
+  readonly whenFinished?: WhenFinished;
   /** When this signal aborts, the node drains all partitions, gives them away and leaves the fleet. */
   readonly signal?: AbortSignal;
   /**
@@ -82,6 +88,8 @@ export class InvalidFleetOptions extends TypeError {
   }
 }
 
+const WHEN_FINISHED: ReadonlySet<WhenFinished> = new Set(['keep', 'release', 'again']);
+
 const PARTITIONS_MAX = 4_096;
 
 const isSpan = (value: unknown, least: Millis, most: Millis): boolean =>
@@ -117,6 +125,7 @@ const restartProblems = ({ restartWithin = 0, cycle = CYCLE, node }: FleetOption
 /** @throws InvalidFleetOptions */
 export const checkedOptions = (options: FleetOptions, usualName: () => string = () => '') => {
   const { drainTimeout = 20_000, maxBlocked = 60_000, cycle = CYCLE, restartWithin = 0, table } = options;
+  const { whenFinished = 'keep' } = options;
   const { node = usualName() } = options;
   const fleet = fleetName(options.fleet);
   const id = nodeId(node);
@@ -131,6 +140,7 @@ export const checkedOptions = (options: FleetOptions, usualName: () => string = 
     ...((typeof table === 'string' ? table : table?.table)
       ? []
       : ['table must be the name of a FleetTable, or its address']),
+    ...(WHEN_FINISHED.has(whenFinished) ? [] : [`whenFinished must be one of ${[...WHEN_FINISHED].join(', ')}`]),
     ...spanProblem('drainTimeout', drainTimeout, 0, 86_400_000),
     ...spanProblem('cycle', cycle, 200, 60_000),
     ...restartProblems(options),
@@ -139,7 +149,7 @@ export const checkedOptions = (options: FleetOptions, usualName: () => string = 
   if (fleet === undefined || id === undefined || 'problems' in shares || problems.length > 0)
     throw new InvalidFleetOptions(problems);
   const at: TableAt = typeof table === 'string' ? { table } : table;
-  return { fleet, id, at, drainTimeout, maxBlocked, cycle, restartWithin, ...shares };
+  return { fleet, id, at, drainTimeout, maxBlocked, cycle, restartWithin, whenFinished, ...shares };
 };
 
 const sharesOf = (

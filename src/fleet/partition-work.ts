@@ -6,10 +6,11 @@
  * - suspended: the deadline has passed, so the signals were aborted. The work begins again when there is a later
  *   deadline, unless the partition has been dropped, and only after the last call has ended.
  * - draining: `signal` was aborted. Once the call has ended, the partition is given away.
+ * - finished: the call returned without being asked to. What follows is an option of the user.
  * - dropped: another node has the partition, or may take it, and this node cannot prevent that.
  */
 
-import type { DropReason, LifeEvent } from '../domain/fleets/events.ts';
+import type { DropReason, LifeEvent, WhenFinished } from '../domain/fleets/events.ts';
 import { CHECKPOINT_MAX_BYTES } from '../domain/fleets/fleet.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
@@ -25,17 +26,28 @@ export interface WorkDeps {
   readonly nextDeadline: () => Promise<void>;
   /** P8. Stores a checkpoint. Returns whether this node still owns the partition. */
   readonly checkpoint: (held: Held, text: string, count: number) => Promise<boolean>;
-  readonly drained: (held: Held) => void;
+  /** @param isReleased whether the work returned without being asked to, so that this node gives the partition up */
+  readonly drained: (held: Held, isReleased?: boolean) => void;
+  readonly whenFinished: WhenFinished;
   readonly report: (event: LifeEvent, held: Held) => void;
 }
 
 /** Shortest and longest pause after a failed call, in milliseconds. */
 const [PAUSE_MIN, PAUSE_MAX]: readonly [Millis, Millis] = [1_000, 60_000];
 
+/** How long after the loss of its partition a call may run before an event reports that, in milliseconds. */
+const STILL_RUNNING: Millis = 10_000;
+
 interface Call {
   readonly ending: AbortController;
   readonly lost: AbortController;
+  /** When the partition was lost, if it was. */
+  lostAt?: Millis;
+  isStuck?: boolean;
 }
+
+/** How a call of `onPartition` ended. `stopped`: because its signal was aborted. */
+type Ended = { readonly how: 'stopped' | 'finished' } | { readonly how: 'failed'; readonly cause: unknown };
 
 export class PartitionWork {
   readonly #held: Held;
@@ -50,6 +62,10 @@ export class PartitionWork {
   #call: Call | undefined;
   #isDraining = false;
   #dropped: DropReason | undefined;
+  #isFinished = false;
+  #isReleased = false;
+  /** When the last checkpoint was stored, or when this owner began. */
+  #storedAt: Millis;
   readonly #over = Promise.withResolvers<void>();
   /** Pauses after calls that failed. */
   readonly #pauses: Sleeper;
@@ -58,6 +74,7 @@ export class PartitionWork {
     this.#held = held;
     this.#checkpoint = checkpoint;
     this.#deps = deps;
+    this.#storedAt = deps.clock.now();
     this.#pauses = new Sleeper(deps.clock);
   }
 
@@ -71,18 +88,38 @@ export class PartitionWork {
         continue;
       }
       const from = clock.now();
-      const failure = await this.#once();
-      // A call that ran for longer than the last pause starts a new series of failures.
-      if (failure === undefined || clock.now() - from >= pause) pause = PAUSE_MIN;
-      if (failure !== undefined) {
-        report({ event: 'work-failed', ...this.#name, pause, cause: failure.cause }, this.#held);
-        // Do not let this sleep race with `#over`. Each race would add a listener to that promise, and work may fail
-        // for weeks.
-        if (!this.#isOver) await this.#pauses.sleep(pause);
-        pause = Math.min(2 * pause, PAUSE_MAX);
+      const ended = await this.#once();
+      // A call that ran for longer than the last pause starts a new series of pauses.
+      if (ended.how === 'stopped' || clock.now() - from >= pause) pause = PAUSE_MIN;
+      if (ended.how === 'stopped') continue;
+      if (ended.how === 'failed')
+        report({ event: 'work-failed', ...this.#name, pause, cause: ended.cause }, this.#held);
+      else if (this.#deps.whenFinished === 'release') {
+        this.#isReleased = !this.#isOver;
+        break;
       }
+      // Do not let this sleep race with `#over`. Each race would add a listener to that promise, and work may fail
+      // for weeks.
+      if (!this.#isOver) await this.#pauses.sleep(pause);
+      pause = Math.min(2 * pause, PAUSE_MAX);
     }
-    if (!this.isDropped) this.#deps.drained(this.#held);
+    if (!this.isDropped) this.#deps.drained(this.#held, this.#isReleased);
+  }
+
+  /** Whether the call returned, and the partition is kept without work. */
+  get isFinished(): boolean {
+    return this.#isFinished && !this.#isOver;
+  }
+
+  /** Whether a call still runs although its partition was lost some time ago. */
+  get isStuck(): boolean {
+    return this.#call?.isStuck === true;
+  }
+
+  /** Age of the last checkpoint in milliseconds. Undefined if none was ever stored, or no work is to be done. */
+  get checkpointAge(): Millis | undefined {
+    const isUsed = this.#checkpoint !== undefined && !this.#isOver && !this.#isFinished;
+    return isUsed ? this.#deps.clock.now() - this.#storedAt : undefined;
   }
 
   /** Aborts `signal`, so that the work ends in its own time. */
@@ -134,28 +171,39 @@ export class PartitionWork {
 
   #abort(reason: DropReason): void {
     const error = new PartitionLost(this.#held.partition, reason);
-    this.#call?.lost.abort(error);
-    this.#call?.ending.abort(error);
+    const call = this.#call;
+    if (!call) return;
+    call.lost.abort(error);
+    call.ending.abort(error);
+    if (call.lostAt === undefined) void this.#watch(call, reason);
   }
 
-  /**
-   * Makes one call of `onPartition`. Returns the error of the call, unless the call ended because its signal was
-   * aborted.
-   */
-  async #once(): Promise<{ readonly cause: unknown } | undefined> {
+  /** Reports a call that does not return after the loss of its partition. */
+  async #watch(call: Call, reason: DropReason): Promise<void> {
+    const { clock, report } = this.#deps;
+    call.lostAt = clock.now();
+    await clock.sleep(STILL_RUNNING);
+    if (this.#call !== call) return;
+    call.isStuck = true;
+    report({ event: 'still-running', ...this.#name, reason, span: clock.now() - call.lostAt }, this.#held);
+  }
+
+  /** Makes one call of `onPartition`. */
+  async #once(): Promise<Ended> {
     const call: Call = { ending: new AbortController(), lost: new AbortController() };
     this.#call = call;
     try {
       await this.#deps.onPartition(this.#partitionOf(call));
-      // If the call returned before its signal was aborted, it has nothing more to do. This node keeps the partition,
-      // because other nodes would have nothing to do either.
-      if (!call.ending.signal.aborted) {
-        this.#deps.report({ event: 'finished', ...this.#name }, this.#held);
-        await this.#over.promise;
-      }
-      return undefined;
+      if (call.ending.signal.aborted) return { how: 'stopped' };
+      const { report, whenFinished } = this.#deps;
+      report({ event: 'finished', ...this.#name, whenFinished }, this.#held);
+      if (whenFinished !== 'keep') return { how: 'finished' };
+      // Work that the call left running may go on while this node keeps the partition.
+      this.#isFinished = true;
+      await this.#over.promise;
+      return { how: 'stopped' };
     } catch (cause) {
-      return isExplained(call, cause) ? undefined : { cause };
+      return isExplained(call, cause) ? { how: 'stopped' } : { how: 'failed', cause };
     } finally {
       this.#call = undefined;
       // Stop any work that the call left running, because no later abort would reach that work.
@@ -192,7 +240,8 @@ export class PartitionWork {
     const count = this.#sent;
     if (await this.#deps.checkpoint(this.#held, text, count)) {
       // The answer to an earlier checkpoint may arrive after the answer to a later checkpoint.
-      if (count > this.#stored) [this.#stored, this.#checkpoint] = [count, text];
+      if (count > this.#stored)
+        [this.#stored, this.#checkpoint, this.#storedAt] = [count, text, this.#deps.clock.now()];
       return;
     }
     this.drop('taken');

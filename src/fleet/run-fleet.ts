@@ -6,16 +6,15 @@
  */
 import '../node/supported.ts';
 import { hostname } from 'node:os';
-import { inspect } from 'node:util';
-import type { FleetEvent } from '../domain/fleets/events.ts';
 import { noticeFor } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Setting } from './member.ts';
 import { checkedOptions, type FleetOptions } from './options.ts';
 import { fleetsAt } from './table-at.ts';
 import { Threads } from './threads.ts';
+import { reportTrouble } from './trouble.ts';
 
-export type { DropReason, FleetEvent } from '../domain/fleets/events.ts';
+export type { DropReason, FleetEvent, WhenFinished } from '../domain/fleets/events.ts';
 export type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 export type { Millis } from '../domain/ids.ts';
 export { NodeNameTaken } from './belonging.ts';
@@ -56,7 +55,8 @@ const usualName = (): string =>
  */
 export const runFleet = async (options: FleetOptions): Promise<void> => {
   const { onPartition, onEvent = reportTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;
-  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout, restartWithin } = checkedOptions(options, usualName);
+  const checked = checkedOptions(options, usualName);
+  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout, restartWithin, whenFinished } = checked;
   const fleets = fleetsAt(at);
   // A wrong table name or missing permissions fail here, before any work begins.
   await fleets.read(fleet).catch((cause: unknown) => {
@@ -69,7 +69,7 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
     notice: noticeFor(cycle, drainTimeout),
     leaveWithin: drainTimeout + 2 * cycle,
   };
-  const threads = new Threads({ at, id, setting }, { fleets, onPartition, onEvent });
+  const threads = new Threads({ at, id, setting }, { fleets, onPartition, onEvent, whenFinished });
   const stopping = stopWith(signal, stopOn, () => threads.leave(drainTimeout));
   try {
     await threads.over;
@@ -101,16 +101,4 @@ const stopWith = (signal: AbortSignal | undefined, stopOn: readonly NodeJS.Signa
   signal?.addEventListener('abort', stop);
   for (const name of stopOn) process.on(name, stop);
   return { forget };
-};
-
-const reportTrouble = (event: FleetEvent): void => {
-  if (TROUBLE.has(event.event)) console.error(JSON.stringify(event, withCauses));
-};
-
-const TROUBLE: ReadonlySet<FleetEvent['event']> = new Set(['evicted', 'work-failed', 'store-failed', 'blocked']);
-
-/** Any value can be thrown, including values that JSON cannot express. */
-const withCauses = (name: string, value: unknown): unknown => {
-  if (value instanceof Error) return value.stack ?? String(value);
-  return name === 'cause' && typeof value !== 'string' ? inspect(value) : value;
 };

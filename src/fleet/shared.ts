@@ -18,7 +18,9 @@ export interface ThreadData {
   readonly shared: SharedArrayBuffer;
 }
 
-export type ToHeartbeats = { readonly do: 'leave' } | { readonly do: 'drained'; readonly held: Held };
+export type ToHeartbeats =
+  | { readonly do: 'leave' }
+  | { readonly do: 'drained'; readonly held: Held; readonly isReleased: boolean };
 
 export type ToWorkers =
   | {

@@ -7,7 +7,7 @@ import { extname } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { FleetEvent } from '../domain/fleets/events.ts';
+import type { FleetEvent, WhenFinished } from '../domain/fleets/events.ts';
 import type { FleetName, NodeId, NodeKey } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Fleets } from '../ports/fleets.ts';
@@ -31,6 +31,7 @@ interface ThreadDeps {
   readonly fleets: Fleets;
   readonly onPartition: (partition: Partition) => Promise<void>;
   readonly onEvent: (event: FleetEvent) => void;
+  readonly whenFinished: WhenFinished;
 }
 
 export class Threads {
@@ -49,7 +50,7 @@ export class Threads {
   #life: { readonly of: NodeKey; readonly number: number } | undefined;
   #later = Promise.withResolvers<void>();
 
-  constructor(data: Omit<ThreadData, 'shared'>, { fleets, onPartition, onEvent }: ThreadDeps) {
+  constructor(data: Omit<ThreadData, 'shared'>, { fleets, onPartition, onEvent, whenFinished }: ThreadDeps) {
     const { fleet } = data.setting;
     this.#id = data.id;
     this.#fleet = fleet;
@@ -61,7 +62,8 @@ export class Threads {
       deadline: ({ owner }) => (this.#life?.of === owner ? this.#shared.deadlineOf(this.#life.number) : 0),
       nextDeadline: () => this.#later.promise,
       checkpoint: (held, text, count) => fleets.checkpoint(fleet, held, text, count),
-      drained: (held) => this.#ask({ do: 'drained', held }),
+      drained: (held, isReleased = false) => this.#ask({ do: 'drained', held, isReleased }),
+      whenFinished,
       report: (event, { owner }) => this.#emit({ ...event, fleet, node: owner }),
     });
     this.#ticking = setInterval(() => {

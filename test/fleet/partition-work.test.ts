@@ -21,6 +21,69 @@ describe('the work on a partition', () => {
     expect(thread.drained).toEqual([P0]);
   });
 
+  it('that returns is called again after 1, 2, 4, … 60 s, if the user chose that', async () => {
+    const thread = await begun(async () => {}, undefined, 'again');
+    thread.extend(Number.MAX_SAFE_INTEGER);
+    await thread.pass(200_000);
+    const at = thread.calls.map((call) => call.at / 1_000);
+    expect(at.slice(0, 8)).toEqual([0, 1, 3, 7, 15, 31, 63, 123]);
+    expect(thread.reported[0]).toMatchObject({ event: 'finished', partition: '0', fence: 1, whenFinished: 'again' });
+    expect(thread.drained).toEqual([]);
+  });
+
+  it('that runs for longer than the pause is called again after a second', async () => {
+    const thread = new Thread('again');
+    thread.work = () => thread.scheduler.wait(10_000);
+    thread.workers.begin(P0, undefined);
+    await thread.pass(0);
+    await thread.pass(34_000);
+    expect(thread.calls.map((call) => call.at / 1_000)).toEqual([0, 11, 22, 33]);
+  });
+
+  it('that returns is released, if the user chose that', async () => {
+    const thread = await begun(async () => {}, undefined, 'release');
+    await thread.pass(60_000);
+    expect([thread.calls.length, thread.events, thread.drained, thread.released]).toEqual([
+      1,
+      ['finished'],
+      [P0],
+      [P0],
+    ]);
+  });
+
+  it.each(['keep', 'release', 'again'] as const)(
+    'that returns because it is drained has not finished: %s',
+    async (how) => {
+      const thread = await begun(undefined, undefined, how);
+      thread.workers.drain(P0);
+      await thread.pass(60_000);
+      expect([thread.calls.length, thread.events, thread.drained, thread.released]).toEqual([1, [], [P0], []]);
+    },
+  );
+
+  it('that does not return 10 s after the loss of the partition is reported once', async () => {
+    const hanging = Promise.withResolvers<void>();
+    const thread = await begun(() => hanging.promise);
+    thread.workers.drop(P0, 'taken');
+    await thread.pass(9_999);
+    expect(thread.events).toEqual([]);
+    await thread.pass(100_000);
+    expect(thread.reported).toEqual([
+      { event: 'still-running', partition: '0', fence: 1, reason: 'taken', span: 10_000 },
+    ]);
+    hanging.resolve();
+    await thread.pass(0);
+    expect(thread.events).toEqual(['still-running']);
+  });
+
+  it('that returns soon after the loss of the partition is not reported', async () => {
+    const thread = await begun();
+    thread.workers.drop(P0, 'taken');
+    await thread.pass(0);
+    await thread.pass(100_000);
+    expect(thread.events).toEqual([]);
+  });
+
   it('is called again after an error: after 1, 2, 4, … 60 s', async () => {
     const thread = await begun(async () => {
       throw new Error('broken');

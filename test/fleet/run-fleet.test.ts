@@ -22,6 +22,7 @@ describe('runFleet', () => {
       restartWithin: 500,
       signal: 'SIGTERM' as unknown as AbortSignal,
       stopOn: ['SIGKILL'] as NodeJS.Signals[],
+      whenFinished: 'stop' as 'keep',
     };
     const error = (await rejection(runFleet(wrong))) as InvalidFleetOptions;
     expect(error).toBeInstanceOf(InvalidFleetOptions);
@@ -35,6 +36,7 @@ describe('runFleet', () => {
       'signal',
       'stopOn',
       'table',
+      'whenFinished',
       'drainTimeout',
       'cycle',
       'restartWithin',

@@ -189,6 +189,12 @@ export class SimulatedNode {
     this.#belonging.leave();
   }
 
+  /** Its work on a partition ends by itself. */
+  finish(held: Held): void {
+    this.#forget(held);
+    void this.#belonging.drained(held, true);
+  }
+
   /** Ends the node without any write. */
   crash(): void {
     this.isDead = true;

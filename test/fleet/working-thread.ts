@@ -1,7 +1,8 @@
 /** The thread that works on partitions, in virtual time, with a deadline and a table that the test controls. */
 import { expect } from 'vitest';
-import type { LifeEvent } from '../../src/domain/fleets/events.ts';
+import type { LifeEvent, WhenFinished } from '../../src/domain/fleets/events.ts';
 import type { Partition } from '../../src/fleet/partition.ts';
+import type { WorkDeps } from '../../src/fleet/partition-work.ts';
 import { Workers } from '../../src/fleet/workers.ts';
 import type { Held } from '../../src/ports/fleets.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
@@ -26,6 +27,8 @@ export class Thread {
   readonly scheduler = new Scheduler(0);
   readonly calls: Call[] = [];
   readonly drained: Held[] = [];
+  /** The drained partitions whose work ended by itself. */
+  readonly released: Held[] = [];
   readonly reported: LifeEvent[] = [];
   readonly stored: string[] = [];
   /** The table's answer to a checkpoint. */
@@ -35,7 +38,7 @@ export class Thread {
   #deadline = 1_000_000;
   #later = Promise.withResolvers<void>();
 
-  readonly workers = new Workers({
+  readonly #deps: WorkDeps = {
     clock: { now: () => this.scheduler.now, sleep: (span) => this.scheduler.wait(span) },
     onPartition: (given) => {
       const call = { partition: given, at: this.scheduler.now, isOver: false };
@@ -50,9 +53,18 @@ export class Thread {
       this.stored.push(text);
       return this.stores();
     },
-    drained: (which) => this.drained.push(which),
-    report: (event) => this.reported.push(event),
-  });
+    drained: (which, isReleased) => {
+      this.drained.push(which);
+      if (isReleased) this.released.push(which);
+    },
+    whenFinished: 'keep',
+    report: (event) => void this.reported.push(event),
+  };
+  readonly workers: Workers;
+
+  constructor(whenFinished: WhenFinished = 'keep') {
+    this.workers = new Workers({ ...this.#deps, whenFinished });
+  }
 
   /** Extends the deadline, as a written heartbeat does. */
   extend(deadline: number): void {
@@ -85,8 +97,12 @@ export class Thread {
   }
 }
 
-export const begun = async (work?: Thread['work'], checkpoint?: string): Promise<Thread> => {
-  const thread = new Thread();
+export const begun = async (
+  work?: Thread['work'],
+  checkpoint?: string,
+  whenFinished?: WhenFinished,
+): Promise<Thread> => {
+  const thread = new Thread(whenFinished);
   if (work) thread.work = work;
   thread.workers.begin(P0, checkpoint);
   await thread.pass(0);

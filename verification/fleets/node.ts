@@ -96,6 +96,7 @@ const workOf = (
       return isStored;
     },
     drained,
+    whenFinished: 'keep',
     report,
   });
   const work: Work = {

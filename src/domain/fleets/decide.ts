@@ -30,6 +30,8 @@ export interface View {
   readonly holdings: ReadonlyMap<PartitionId, Holding>;
   /** Whether this node gives all of its partitions away and then leaves. */
   readonly isLeaving: boolean;
+  /** The partitions that this node released a short time ago, and leaves to other nodes for now. */
+  readonly resting?: ReadonlySet<PartitionId>;
   /** P12. Whether other nodes have had time to ask for the partitions that this node gives away. */
   readonly hasGivenNotice?: boolean;
   /** P13. Whether this node ends its work and keeps its partitions for its next life. */
@@ -277,6 +279,7 @@ const wants = (view: View, nodes: ReadonlyMap<NodeKey, Node>): Action[] => {
   const isMine = (partition: PartitionId): boolean => heirOf(leaseOf(partition), nodes) === me;
   const may = mayTake(view, nodes);
   const taken = deals
+    .filter(({ partition }) => !view.resting?.has(partition))
     .filter(({ partition, to }) => (may && (to === me || isLeftLying(view, partition))) || isMine(partition))
     .map(({ partition }): Action => {
       const lease = leaseOf(partition);

@@ -16,6 +16,15 @@ export type DropReason =
   /** The work did not end within the time for draining. */
   | 'drain-timeout';
 
+/**
+ * What a node does with a partition whose work returned without being asked to.
+ * - `keep`: the node keeps the partition, and does not work on it until it moves.
+ * - `release`: the partition becomes free, and another node takes it after some cycles. This node takes it again only
+ *   after a minute, doubled up to an hour each time.
+ * - `again`: the node begins the work again, after a pause of 1 s, doubled up to 60 s while the calls are shorter than it.
+ */
+export type WhenFinished = 'keep' | 'release' | 'again';
+
 export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } & (
   | { readonly event: 'joined' | 'left' }
   /** P13. This node has ended its work. Its partitions wait `within` ms for the next process with its name. */
@@ -25,7 +34,7 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
   /** This node evicted another node (P3). */
   | { readonly event: 'evicted-another'; readonly other: NodeKey }
   | {
-      readonly event: 'acquired' | 'asked' | 'declined' | 'draining' | 'finished';
+      readonly event: 'acquired' | 'asked' | 'declined' | 'draining';
       readonly partition: PartitionId;
       readonly fence: number;
     }
@@ -41,6 +50,21 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
       readonly partition: PartitionId;
       readonly fence: number;
       readonly reason: DropReason;
+    }
+  /** The function that does the work on a partition returned, although nothing asked it to. */
+  | {
+      readonly event: 'finished';
+      readonly partition: PartitionId;
+      readonly fence: number;
+      readonly whenFinished: WhenFinished;
+    }
+  /** The partition was lost `span` ms ago, but the function that does its work has not returned. */
+  | {
+      readonly event: 'still-running';
+      readonly partition: PartitionId;
+      readonly fence: number;
+      readonly reason: DropReason;
+      readonly span: Millis;
     }
   /** The function that does the work on a partition threw. The node calls it again after `pause` ms. */
   | {
