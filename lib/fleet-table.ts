@@ -1,9 +1,13 @@
 /** The table through which the nodes of fleets share partitions. It can be used without the rest of Groupage. */
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
+import { FLEET_NAME_RULE, fleetName } from '../src/domain/fleets/ids.ts';
 import { grantKey } from './encryption.ts';
+import { FleetAlarms, type FleetAlarmsProps } from './fleet-alarms.ts';
+import { InvalidProps } from './invalid-props.ts';
 import type { DataProps } from './surroundings.ts';
 import { sharedTableProps, string } from './table-props.ts';
 
@@ -51,6 +55,18 @@ export class FleetTable extends Construct {
   /** Grants an operator to read the fleets of this table, drain nodes and move partitions. */
   grantOperate(operator: IGrantable): Grant {
     return this.#grant(operator, ['Query', 'UpdateItem']);
+  }
+
+  /**
+   * Creates alarms for a fleet of this table, whose workers run with `metrics: 'emf'`: partitions without work, calls
+   * that ignore the loss of a partition or return by themselves, evicted workers, and old checkpoints.
+   *
+   * @param fleet the name of the fleet
+   * @throws InvalidProps
+   */
+  addAlarms(fleet: string, props: FleetAlarmsProps = {}): readonly Alarm[] {
+    if (fleetName(fleet) === undefined) throw new InvalidProps(this, `fleet ${FLEET_NAME_RULE}: ${fleet}`);
+    return new FleetAlarms(this, `Alarms-${fleet}`, { ...props, fleet }).alarms;
   }
 
   #grant(grantee: IGrantable, actions: readonly string[]): Grant {

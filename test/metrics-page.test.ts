@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { reportTo } from '../lambdas/log.ts';
 import { measured } from '../src/domain/events/measure.ts';
 import { METRICS, type MetricName } from '../src/domain/events/metrics.ts';
+import { FLEET_METRICS } from '../src/domain/fleets/metrics.ts';
 import { EVERY_EVENT } from './factories/flow-events.ts';
 
 const PAGE = join(import.meta.dirname, '../docs/reference/metrics.md');
@@ -29,6 +30,19 @@ it('the metrics page has every metric with unit, dimensions, meaning and source'
   const page = readFileSync(PAGE, 'utf8');
   expect(page).toMatch(TABLE);
   await expect(page.replace(TABLE, `$1${table}$2`)).toMatchFileSnapshot(PAGE);
+});
+
+const FLEET_TABLE = /(<!-- fleet metrics -->\n)[\s\S]*?(<!-- \/fleet metrics -->)/;
+const OF_NODES = { same: 'maximum', sum: 'sum', max: 'maximum' } as const;
+
+it('the metrics page has every metric of fleets, and how to combine those of several nodes', async () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const lines = Object.entries(FLEET_METRICS).map(
+    ([name, { unit, nodes, meaning }]) => `| \`${name}\` | ${unit} | ${OF_NODES[nodes]} | ${meaning} |`,
+  );
+  const anew = ['| metric | unit | statistic | what |', '|---|---|---|---|', ...lines, ''].join('\n');
+  expect(page).toMatch(FLEET_TABLE);
+  await expect(page.replace(FLEET_TABLE, `$1${anew}$2`)).toMatchFileSnapshot(PAGE);
 });
 
 it('every metric comes from an event', () => {

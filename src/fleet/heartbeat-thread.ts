@@ -12,7 +12,7 @@ import { Belonging, NodeNameTaken } from './belonging.ts';
 import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 import { fleetsAt } from './table-at.ts';
 
-const { at, id, setting, shared: buffer } = workerData as ThreadData;
+const { at, id, setting, measures, shared: buffer } = workerData as ThreadData;
 const shared = new Shared(buffer);
 const post = (message: ToWorkers): void => parentPort?.postMessage(message);
 let me: NodeKey = nodeKey(id, '0');
@@ -39,6 +39,7 @@ const belonging = new Belonging(
       silentFor: () => monotonic() - shared.signOfLife,
     },
     report: (event) => post({ do: 'tell', event: { ...plain(event), fleet: setting.fleet, node: me } }),
+    ...(measures ? { seen: (unworked: number) => post({ do: 'seen', unworked }) } : {}),
     id,
     epoch: () => ulid().toLowerCase(),
     onLife: (key) => {

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import type { Action, Holding, Owned } from '../domain/fleets/decide.ts';
 import type { DropReason } from '../domain/fleets/events.ts';
 import type { Lease } from '../domain/fleets/fleet.ts';
-import type { NodeKey, PartitionId } from '../domain/fleets/ids.ts';
+import { type NodeKey, nodeIdOf, type PartitionId } from '../domain/fleets/ids.ts';
 import type { Held, Opened } from '../ports/fleets.ts';
 import { attempt, FAILED, type MemberDeps, type Setting, type Sleeper } from './member.ts';
 
@@ -140,7 +140,9 @@ export class HeldPartitions {
     const lease = await attempt(this.#deps, 'take', () =>
       fleets.take(this.#setting.fleet, seen, this.#key, clock.wall()),
     );
-    if (lease !== FAILED && lease !== undefined) await this.#begin(lease, apart);
+    if (lease === FAILED || lease === undefined) return;
+    const isReturned = seen.owner !== undefined && nodeIdOf(seen.owner) === nodeIdOf(this.#key);
+    await this.#begin(lease, apart, isReturned);
   }
 
   async #decline({ partition, fence, next }: Lease): Promise<void> {
@@ -152,7 +154,7 @@ export class HeldPartitions {
     if (isDeclined === true) report({ event: 'declined', partition, fence });
   }
 
-  async #begin(lease: Lease, apart: boolean): Promise<void> {
+  async #begin(lease: Lease, apart: boolean, isReturned = false): Promise<void> {
     const { partition, fence, checkpointApart = apart || undefined } = lease;
     if (!this.#mayBegin(lease)) return;
     const opened = checkpointApart ? await this.#open(lease) : lease;
@@ -162,7 +164,7 @@ export class HeldPartitions {
     if (opened === undefined) return this.#isLaterOwners(lease);
     const holding: InHand = { partition, fence, isDraining: false, ...(checkpointApart ? { checkpointApart } : {}) };
     this.#holdings.set(partition, holding);
-    this.#deps.report({ event: 'acquired', partition, fence });
+    this.#deps.report({ event: 'acquired', partition, fence, ...(isReturned ? { returned: true } : {}) });
     this.#deps.work.begin(this.#held(holding), opened.checkpoint);
   }
 

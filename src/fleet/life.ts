@@ -11,6 +11,7 @@ import { type NodeKey, nodeIdOf } from '../domain/fleets/ids.ts';
 import { type Released, released, restingAt } from '../domain/fleets/released.ts';
 import { type Memory, NOTHING_SEEN, remember } from '../domain/fleets/silence.ts';
 import { blockedAfter, HURRIED_LOOKS, hurriedPause, JITTER, RESTED_LOOKS } from '../domain/fleets/timings.ts';
+import { unworkedOf } from '../domain/fleets/unworked.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -169,6 +170,7 @@ export class Life {
     const fleet = await attempt(this.#deps, 'read', () => fleets.read(name));
     if (fleet === FAILED || this.#end) return false;
     this.#memory = remember(this.#memory, fleet, shares, { from, to: clock.now() }, cycle);
+    this.#deps.seen?.(unworkedOf(fleet, shares));
     const own = fleet.nodes.find(({ key }) => key === this.#key);
     if (own && !own.evicted) this.#heartbeat.seen(own.beat);
     this.#hurried = hurriedPause(fleet.nodes.length, fleet.nodes.length + fleet.leases.length, cycle);

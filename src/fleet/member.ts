@@ -34,6 +34,8 @@ export interface MemberDeps {
   readonly clock: Clock;
   readonly work: Work;
   readonly report: (event: LifeEvent) => void;
+  /** Called after each read with the number of partitions that no node works on. */
+  readonly seen?: (unworked: number) => void;
 }
 
 export interface Setting {

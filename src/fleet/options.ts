@@ -69,6 +69,12 @@ export interface FleetOptions {
    * @default 5000
    */
   readonly cycle?: Millis;
+  /**
+   * `emf`: once a minute, the node writes its metrics to standard output as a JSON line in CloudWatch's embedded metric
+   * format, in the namespace `Groupage` with the dimension `fleet`. The log must reach CloudWatch Logs line by line.
+   * @default - no metrics
+   */
+  readonly metrics?: 'emf';
   /** Signals of the process that make the node leave the fleet, like `signal`. @default - SIGTERM and SIGINT */
   readonly stopOn?: readonly NodeJS.Signals[];
   /**
@@ -125,7 +131,7 @@ const restartProblems = ({ restartWithin = 0, cycle = CYCLE, node }: FleetOption
 /** @throws InvalidFleetOptions */
 export const checkedOptions = (options: FleetOptions, usualName: () => string = () => '') => {
   const { drainTimeout = 20_000, maxBlocked = 60_000, cycle = CYCLE, restartWithin = 0, table } = options;
-  const { whenFinished = 'keep' } = options;
+  const { whenFinished = 'keep', metrics } = options;
   const { node = usualName() } = options;
   const fleet = fleetName(options.fleet);
   const id = nodeId(node);
@@ -141,6 +147,7 @@ export const checkedOptions = (options: FleetOptions, usualName: () => string = 
       ? []
       : ['table must be the name of a FleetTable, or its address']),
     ...(WHEN_FINISHED.has(whenFinished) ? [] : [`whenFinished must be one of ${[...WHEN_FINISHED].join(', ')}`]),
+    ...(metrics === undefined || metrics === 'emf' ? [] : ["metrics must be 'emf', or absent"]),
     ...spanProblem('drainTimeout', drainTimeout, 0, 86_400_000),
     ...spanProblem('cycle', cycle, 200, 60_000),
     ...restartProblems(options),
@@ -149,7 +156,18 @@ export const checkedOptions = (options: FleetOptions, usualName: () => string = 
   if (fleet === undefined || id === undefined || 'problems' in shares || problems.length > 0)
     throw new InvalidFleetOptions(problems);
   const at: TableAt = typeof table === 'string' ? { table } : table;
-  return { fleet, id, at, drainTimeout, maxBlocked, cycle, restartWithin, whenFinished, ...shares };
+  return {
+    fleet,
+    id,
+    at,
+    drainTimeout,
+    maxBlocked,
+    cycle,
+    restartWithin,
+    whenFinished,
+    measures: metrics === 'emf',
+    ...shares,
+  };
 };
 
 const sharesOf = (

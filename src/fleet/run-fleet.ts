@@ -56,7 +56,7 @@ const usualName = (): string =>
 export const runFleet = async (options: FleetOptions): Promise<void> => {
   const { onPartition, onEvent = reportTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;
   const checked = checkedOptions(options, usualName);
-  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout, restartWithin, whenFinished } = checked;
+  const { at, id, fleet, shares, cycle, maxBlocked, drainTimeout, restartWithin, whenFinished, measures } = checked;
   const fleets = fleetsAt(at);
   // A wrong table name or missing permissions fail here, before any work begins.
   await fleets.read(fleet).catch((cause: unknown) => {
@@ -69,7 +69,7 @@ export const runFleet = async (options: FleetOptions): Promise<void> => {
     notice: noticeFor(cycle, drainTimeout),
     leaveWithin: drainTimeout + 2 * cycle,
   };
-  const threads = new Threads({ at, id, setting }, { fleets, onPartition, onEvent, whenFinished });
+  const threads = new Threads({ at, id, setting, measures }, { fleets, onPartition, onEvent, whenFinished });
   const stopping = stopWith(signal, stopOn, () => threads.leave(drainTimeout));
   try {
     await threads.over;

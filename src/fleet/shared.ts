@@ -15,6 +15,8 @@ export interface ThreadData {
   readonly at: TableAt;
   readonly id: NodeId;
   readonly setting: Setting;
+  /** Whether this node writes metrics. */
+  readonly measures: boolean;
   readonly shared: SharedArrayBuffer;
 }
 
@@ -35,6 +37,8 @@ export type ToWorkers =
   /** The deadline was extended, so suspended work may continue. */
   | { readonly do: 'go-on' }
   | { readonly do: 'tell'; readonly event: FleetEvent }
+  /** How many partitions no node works on, according to the last read. */
+  | { readonly do: 'seen'; readonly unworked: number }
   /** P14. Another process has the name of the node. */
   | { readonly do: 'refused'; readonly by: NodeNameTaken['other'] }
   /** The node has left the fleet. */

@@ -10,8 +10,10 @@ import { Worker } from 'node:worker_threads';
 import type { FleetEvent, WhenFinished } from '../domain/fleets/events.ts';
 import type { FleetName, NodeId, NodeKey } from '../domain/fleets/ids.ts';
 import type { Millis } from '../domain/ids.ts';
+import { MINUTE } from '../domain/timings.ts';
 import type { Fleets } from '../ports/fleets.ts';
 import { NodeNameTaken } from './belonging.ts';
+import { lineOf, NodeMetrics } from './embedded-metrics.ts';
 import type { Partition } from './partition.ts';
 import { monotonic, Shared, type ThreadData, type ToHeartbeats, type ToWorkers } from './shared.ts';
 import { Workers } from './workers.ts';
@@ -40,6 +42,8 @@ export class Threads {
   readonly #workers: Workers;
   readonly #onEvent: (event: FleetEvent) => void;
   readonly #ticking: NodeJS.Timeout;
+  readonly #measuring: NodeJS.Timeout | undefined;
+  readonly #metrics = new NodeMetrics();
   readonly #id: NodeId;
   readonly #fleet: FleetName;
   readonly #over = Promise.withResolvers<void>();
@@ -73,6 +77,7 @@ export class Threads {
     this.#thread = new Worker(new URL(`./heartbeat-thread${EXTENSION}`, import.meta.url), {
       workerData: { ...data, shared: this.#shared.buffer } satisfies ThreadData,
     });
+    if (data.measures) this.#measuring = setInterval(() => this.#measure(), MINUTE).unref();
     const stopped = (why: string, cause?: unknown): void => this.#over.reject(new HeartbeatsStopped(why, { cause }));
     this.#thread
       .on('message', (message: ToWorkers) => this.#receive(message))
@@ -99,6 +104,7 @@ export class Threads {
     this.#thread.removeAllListeners('message');
     this.#workers.dropAll();
     clearInterval(this.#ticking);
+    clearInterval(this.#measuring);
     await this.#thread.terminate();
   }
 
@@ -110,11 +116,17 @@ export class Threads {
    * Calls the listener of events. An error of the listener ends the run, but must not interrupt the caller half-way.
    */
   #emit(event: FleetEvent): void {
+    this.#metrics.count(event);
     try {
       this.#onEvent(event);
     } catch (cause) {
       this.#over.reject(cause);
     }
+  }
+
+  #measure(): void {
+    const line = lineOf(this.#metrics.take(this.#workers.workload), this.#fleet, this.#id, Date.now());
+    if (line !== undefined) process.stdout.write(`${line}\n`);
   }
 
   #receive(message: ToWorkers): void {
@@ -135,6 +147,9 @@ export class Threads {
         break;
       case 'tell':
         this.#emit(message.event);
+        break;
+      case 'seen':
+        this.#metrics.seen(message.unworked);
         break;
       case 'refused':
         this.#over.reject(new NodeNameTaken(this.#fleet, this.#id, message.by));

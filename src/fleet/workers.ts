@@ -1,5 +1,6 @@
 /** The work on partitions: begins, drains and drops it as the heartbeat thread decides. */
 import type { DropReason } from '../domain/fleets/events.ts';
+import type { Millis } from '../domain/ids.ts';
 import type { Held } from '../ports/fleets.ts';
 import { PartitionWork, type WorkDeps } from './partition-work.ts';
 
@@ -7,6 +8,16 @@ interface Working {
   readonly held: Held;
   readonly work: PartitionWork;
   readonly done: Promise<void>;
+}
+
+/** Figures of the work on all partitions of a node. */
+export interface Workload {
+  /** Partitions that are kept without work, because their calls returned by themselves. */
+  readonly finished: number;
+  /** Calls that still run although their partition was lost some time ago. */
+  readonly stuck: number;
+  /** Age of the oldest last checkpoint in milliseconds. Undefined if there is none. */
+  readonly checkpointAge: Millis | undefined;
 }
 
 export class Workers {
@@ -17,6 +28,16 @@ export class Workers {
 
   constructor(deps: WorkDeps) {
     this.#deps = deps;
+  }
+
+  get workload(): Workload {
+    const works = [...this.#works.values()].map(({ work }) => work);
+    const ages = works.flatMap(({ checkpointAge }) => checkpointAge ?? []);
+    return {
+      finished: works.filter(({ isFinished }) => isFinished).length,
+      stuck: works.filter(({ isStuck }) => isStuck).length,
+      checkpointAge: ages.length === 0 ? undefined : Math.max(...ages),
+    };
   }
 
   begin(held: Held, checkpoint: string | undefined): void {

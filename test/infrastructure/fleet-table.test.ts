@@ -1,9 +1,11 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { describe, expect, it } from 'vitest';
-import { FleetTable, type FleetTableProps } from '../../lib/groupage.ts';
+import { type FleetAlarmsProps, FleetTable, type FleetTableProps } from '../../lib/groupage.ts';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
+import { FLEET_METRICS } from '../../src/domain/fleets/metrics.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 import { usesOf } from '../permissions/uses.ts';
@@ -113,5 +115,49 @@ describe('a fleet table', () => {
     const [{ Action, Resource } = { Action: [], Resource: '' }] = statements;
     expect([...Action].toSorted()).toEqual([...used].toSorted());
     expect(idOf(Resource)).toBe(ID);
+  });
+});
+
+describe('the alarms of a fleet', () => {
+  const alarmsOf = (props: FleetAlarmsProps = {}) => {
+    const stack = new Stack(new App(), 'TheirStack');
+    new FleetTable(stack, 'Fleet').addAlarms('flights', props);
+    return ofType(templateOf(stack), 'AWS::CloudWatch::Alarm').map(([, properties]) => properties);
+  };
+
+  it('watch metrics that workers write, by fleet', () => {
+    const alarms = alarmsOf({ maxCheckpointAge: Duration.minutes(2) });
+    expect(alarms.map(({ MetricName, Threshold }) => [MetricName, Threshold])).toEqual([
+      ['PartitionsUnworked', 1],
+      ['HandlersStuck', 1],
+      ['HandlersFinished', 1],
+      ['NodesEvicted', 1],
+      ['CheckpointAge', 120_000],
+    ]);
+    for (const alarm of alarms) {
+      expect(FLEET_METRICS).toHaveProperty(alarm.MetricName as string);
+      expect(alarm).toMatchObject({ Namespace: 'Groupage', Dimensions: [{ Name: 'fleet', Value: 'flights' }] });
+      expect(alarm.AlarmDescription).toMatch(/flights.*: .*\.$/);
+    }
+  });
+
+  it('go off if no worker writes anything, after the time that the user allows', () => {
+    const [unworked, ...others] = alarmsOf({ unworkedFor: Duration.minutes(9) });
+    expect(unworked).toMatchObject({ EvaluationPeriods: 9, Period: 60, TreatMissingData: 'breaching' });
+    for (const other of others) expect(other).toMatchObject({ TreatMissingData: 'notBreaching' });
+  });
+
+  it('notify a topic, and refuse a name that no fleet can have', () => {
+    const stack = new Stack(new App(), 'TheirStack');
+    const fleets = new FleetTable(stack, 'Fleet');
+    const topic = new Topic(stack, 'Topic');
+    const alarms = fleets.addAlarms('flights', { topic });
+    expect(
+      ofType(templateOf(stack), 'AWS::CloudWatch::Alarm').every(
+        ([, { AlarmActions }]) => (AlarmActions as unknown[]).length === 1,
+      ),
+    ).toBe(true);
+    expect(alarms).toHaveLength(4);
+    expect(() => fleets.addAlarms('no spaces')).toThrow(/fleet must be a text/);
   });
 });

@@ -34,9 +34,16 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
   /** This node evicted another node (P3). */
   | { readonly event: 'evicted-another'; readonly other: NodeKey }
   | {
-      readonly event: 'acquired' | 'asked' | 'declined' | 'draining';
+      readonly event: 'asked' | 'declined' | 'draining';
       readonly partition: PartitionId;
       readonly fence: number;
+    }
+  | {
+      readonly event: 'acquired';
+      readonly partition: PartitionId;
+      readonly fence: number;
+      /** P13. The last process with this node's name had the partition. */
+      readonly returned?: true;
     }
   | {
       readonly event: 'handed-over';
