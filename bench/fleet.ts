@@ -1,6 +1,6 @@
 /**
- * `npm run bench:fleet` runs Groupage, and the published algorithm that Groupage replaces, in the same scenarios of
- * shared partitions under the virtual clock. It takes some minutes, prints a row for each run when the run ends, and
+ * `npm run bench:fleet` runs Groupage, the published algorithm that Groupage replaces, and locks with renewals in the
+ * same scenarios of shared partitions under the virtual clock. It takes some minutes, prints a row for each run when the run ends, and
  * exits with 1 if Groupage breaks a promise (`bench/fleet/promises.ts`).
  *
  * `--nodes 2,4,8,16` sets the numbers of nodes, `--seed` the seed. `--json` prints the runs without the work on each
@@ -12,7 +12,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { wholeNumber } from '../verification/harness/whole-number.ts';
-import { CONTENDERS, OURS } from './fleet/contenders.ts';
+import { CONTENDERS, OURS, SWEPT } from './fleet/contenders.ts';
 import { altOf, pictureOf } from './fleet/picture.ts';
 import { brokenBy } from './fleet/promises.ts';
 import { documentOf, movesTable, TOLD_NODES, tableOf, withFigures } from './fleet/report.ts';
@@ -42,11 +42,19 @@ const timing = quick ? SOME_MINUTES : HALF_AN_HOUR;
 const cases = scenarios.flatMap((scenario) =>
   counts.flatMap((nodes) => CONTENDERS.map((contender): Case => ({ scenario, nodes, contender, seed, timing }))),
 );
+/** The scenarios in which the published algorithm runs with other choices. */
+const SWEEP: readonly ScenarioName[] = [
+  ...(['steady', 'one joins', 'one crashes', 'one slow ×100', 'all slow ×10', '50% of notifications lost'] as const),
+];
+const sweep = (quick ? [] : SWEEP).flatMap((scenario) =>
+  SWEPT.map((contender): Case => ({ scenario, nodes: TOLD_NODES, contender, seed, timing })),
+);
 const tell = (run: Run): void => {
   if (!json) console.log(tableOf([run]).split('\n').at(-1));
 };
 if (!json) console.log(tableOf([]));
-const runs = await runAll(cases, tell);
+const done = await runAll([...cases, ...sweep], tell);
+const [runs, swept] = [done.slice(0, cases.length), done.slice(cases.length)];
 if (!json) console.log(`\nPartitions moved, ${CONTENDERS.join(' / ')} (the optimum):\n\n${movesTable(runs)}`);
 if (json) {
   const withoutWork = runs.map(({ outcome: { worked: _, ...outcome }, ...run }) => ({ ...run, outcome }));
@@ -59,7 +67,7 @@ if (docs) {
   const folder = join(import.meta.dirname, '..', 'docs');
   writeFileSync(
     join(folder, 'evidence', 'fleets.md'),
-    documentOf(runs, altOf(told), `--seed ${seed} --nodes ${counts}`),
+    documentOf(runs, swept, altOf(told), `--seed ${seed} --nodes ${counts}`),
   );
   writeFileSync(join(folder, 'images', 'fleet.svg'), pictureOf(told, compared));
   const guide = join(folder, 'explanation', 'fleets.md');

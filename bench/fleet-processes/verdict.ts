@@ -24,7 +24,7 @@ interface Unit {
 export interface Verdict {
   readonly violations: readonly string[];
   readonly units: number;
-  /** The number of times that a partition moved to another process. */
+  /** The number of times that a partition moved to a worker with another name. */
   readonly moves: number;
   /**
    * The number of units that overlap a unit of a later fence, as rule 4 allows, and the longest of these overlaps, in
@@ -78,7 +78,7 @@ export const verdictOf = (entries: readonly Logged[], died: ReadonlyMap<string, 
   let [moves, overlaps, longestOverlap, longestPause] = [0, 0, 0, 0];
   for (const [p, own] of grouped(units)) {
     violations.push(...ofOrder(p, own), ...ofCheckpoints(p, own, checkpoints.get(p) ?? [], entries));
-    moves += changes(own).filter(([before, unit]) => before.who !== unit.who).length;
+    moves += changes(own).filter(([before, unit]) => nameOf(before.who) !== nameOf(unit.who)).length;
     for (const [before, unit] of pairs(own)) longestPause = Math.max(longestPause, unit.begin - before.begin);
     for (const [unit, later] of overlapping(own)) {
       const span = Math.min(unit.end, later.end) - later.begin;
@@ -113,6 +113,8 @@ const handOverOf = (entries: readonly Logged[]): number => {
 
 const pairs = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
   all.slice(1).map((each, index) => [all[index] as T, each]);
+
+const nameOf = (who: string): string => who.split('#')[0] ?? who;
 
 /** Pairs of consecutive units with different fences. */
 const changes = (units: readonly Unit[]) => pairs(units).filter(([before, unit]) => before.fence !== unit.fence);

@@ -1,7 +1,7 @@
 /** The node that worked on each partition in one scenario, and moves in all scenarios. The SVG has its own card for dark pages. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
-import { CONTENDERS, type ContenderName } from './contenders.ts';
+import { CONTENDERS, type MainName } from './contenders.ts';
 import type { Run } from './runs.ts';
 import { PARTITIONS } from './scenarios.ts';
 
@@ -14,10 +14,10 @@ const [STEP, BAR, GROUP, LABELS] = [TALL + 70, 7, 30, 190];
 const MINUTE: Millis = 60_000;
 
 const NODES = ['#0969da', '#bf8700', '#1a7f37', '#8250df', '#cf222e'] as const;
-const BARS: Readonly<Record<ContenderName, string>> = {
+const BARS: Readonly<Record<MainName, string>> = {
   Groupage: '#0969da',
-  'published, ceil(P / N)': '#cf222e',
-  'published, floor(P / N) + 1': '#bf8700',
+  published: '#cf222e',
+  'locks with renewals': '#bf8700',
 };
 
 const STYLE = `text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:#1f2328}
@@ -94,7 +94,7 @@ const rowsOf = (worked: FleetOutcome['worked']): readonly string[] => {
     .map(([partition]) => partition);
 };
 
-const legend = (name: ContenderName, x: number, y: number): string =>
+const legend = (name: MainName, x: number, y: number): string =>
   `<rect x="${x}" y="${y - 9}" width="12" height="9" fill="${BARS[name]}"/><text x="${x + 18}" y="${y}" class="l">${name}</text>`;
 
 const bars = (runs: readonly Run[], scenarios: readonly string[], top: number): string => {

@@ -60,7 +60,7 @@ const IN_A: Readonly<Partial<Record<ScenarioName, readonly Promised[]>>> = {
   'one crashes and restarts': [NOTHING_MOVES],
 };
 
-/** The promises that a run of Groupage breaks, in words. The published algorithm has no promises. */
+/** The promises that a run of Groupage breaks, in words. The other algorithms have no promises. */
 export const brokenBy = ({ contender, scenario, nodes, seed, outcome }: Run): readonly string[] =>
   contender === OURS
     ? [...ALWAYS, ...(IN_A[scenario] ?? [])]

@@ -1,5 +1,5 @@
 /**
- * A host of the published algorithm. It keeps its state in two tables, and does one thing at a time: first it processes
+ * A host of the algorithm with renewed locks. It keeps its state in two tables, and does one thing at a time: first it processes
  * the notices that have arrived, then its tasks in the order in which they became due. Overload delays all of these.
  *
  * For the host, a partition is in one of these states:
@@ -19,7 +19,7 @@ import { orFailed } from './work.ts';
 export interface HostDeps {
   readonly process: SimulatedProcess;
   readonly locks: Locks;
-  readonly channel: Channel;
+  readonly channel: Channel<Notice>;
   readonly partitions: readonly string[];
   readonly reading: Reading;
   readonly work: {

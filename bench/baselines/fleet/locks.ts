@@ -1,5 +1,5 @@
 /**
- * The store of the published algorithm. It keeps a lock for each partition, which expires by the clock unless it is
+ * The store of the algorithm with renewed locks. It keeps a lock for each partition, which expires by the clock unless it is
  * renewed.
  */
 import type { Millis } from '../../../src/domain/ids.ts';

@@ -1,4 +1,4 @@
-/** The choices that the published description leaves open: its formula and its five time spans, in milliseconds. */
+/** The choices of the algorithm with renewed locks: its formula and its five time spans, in milliseconds. */
 import type { Millis } from '../../../src/domain/ids.ts';
 
 export interface Spans {
@@ -20,7 +20,7 @@ export interface Spans {
  */
 export const SPANS: Spans = { lock: 30_000, renew: 10_000, announce: 5_000, forget: 15_000, balance: 10_000 };
 
-/** The formula for the maximum of partitions of a host. The description has two formulas. */
+/** The formula for the maximum of partitions of a host. There are two usual formulas. */
 export type Formula = 'parentheses' | 'sentence';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The work of a host of the published algorithm on the partitions that the host counts as its own. With Groupage, nodes
- * do the same work.
+ * The work of a host of a baseline on the partitions that the host counts as its own. With Groupage, nodes do the same
+ * work.
  */
 import type { Millis } from '../../../src/domain/ids.ts';
 import type { Scheduler } from '../../../src/virtual/scheduler.ts';
@@ -20,7 +20,7 @@ interface Working {
   readonly ended: PromiseWithResolvers<void>;
 }
 
-export class PublishedWork {
+export class PlainWork {
   readonly #process: SimulatedProcess;
   readonly #scheduler: Scheduler;
   readonly #ledger: Ledger;

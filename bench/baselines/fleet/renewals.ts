@@ -1,18 +1,16 @@
 /**
- * The published algorithm for sharing partitions, which `src/fleet` replaces, under the virtual clock. It runs on the
- * same simulated processes as Groupage, whose timers, threads and calls are late and fail in the same way.
+ * Locks with renewals, a usual way to share partitions, under the virtual clock. It runs on the same simulated processes
+ * as Groupage, whose timers, threads and calls are late and fail in the same way.
  *
- * Known facts about it:
+ * How it works:
  * - N hosts share P partitions through locks in a shared store. Each partition has a lock, which expires by the clock
  *   unless it is renewed. There is no leader.
  * - It has five time spans, two hash tables in each host's memory and two subscriptions.
- * - A host acquires partitions until it has its maximum, and releases the surplus when hosts join. The text has two
- *   formulas for this maximum, one in parentheses and one in a sentence, which differ.
- * - Its author withdrew it, because overloaded hosts were too slow to renew their locks, so that partitions jumped
- *   between hosts.
+ * - A host acquires partitions until it has its maximum, and releases the surplus when hosts join. There are two usual
+ *   formulas for this maximum, which differ.
  *
- * The original text is not available; these facts are from a summary of it. Assumptions:
- * - The formulas are ceil(P / N) and floor(P / N) + 1. Both are run.
+ * Assumptions:
+ * - The formulas are ceil(P / N), which the benchmark runs, and floor(P / N) + 1.
  * - The time spans are: the duration of a lock, the interval of renewals, the interval at which a host announces
  *   itself, the silence after which a host is forgotten, and the interval at which a host checks its number of
  *   partitions (`reading.ts`).
@@ -43,23 +41,23 @@ import { START } from '../../../src/virtual/trace.ts';
 import { Ledger } from '../../../verification/fleets/ledger.ts';
 import { SimulatedProcess } from '../../../verification/fleets/process.ts';
 import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from '../../../verification/fleets/scenario.ts';
-import { Channel } from './channel.ts';
+import { Channel, type Notice } from './channel.ts';
 import { Host } from './host.ts';
 import { Locks } from './locks.ts';
 import type { Reading } from './reading.ts';
-import { PublishedWork } from './work.ts';
+import { PlainWork } from './work.ts';
 
 /** Runs a scenario until its end. The same scenario and reading give the same outcome. */
-export const runPublishedFleet = (scenario: FleetScenario, reading: Reading): Promise<FleetOutcome> =>
-  new PublishedFleet(scenario, reading).run();
+export const runRenewedLocks = (scenario: FleetScenario, reading: Reading): Promise<FleetOutcome> =>
+  new RenewedLocks(scenario, reading).run();
 
-class PublishedFleet {
+class RenewedLocks {
   readonly #scenario: FleetScenario;
   readonly #reading: Reading;
   readonly #scheduler = new Scheduler(START);
   readonly #ledger: Ledger;
   readonly #locks: Locks;
-  readonly #channel: Channel;
+  readonly #channel: Channel<Notice>;
   readonly #partitions: readonly string[];
   readonly #there = new Set<string>();
   readonly #failures: unknown[] = [];
@@ -71,7 +69,7 @@ class PublishedFleet {
     this.#ledger = new Ledger(scenario);
     this.#locks = new Locks(() => this.#scheduler.now, reading.spans.lock);
     const random = seeded(seedOf(scenario.seed, 'channel'));
-    this.#channel = new Channel(this.#scheduler, random, scenario.lostNotifications);
+    this.#channel = new Channel<Notice>(this.#scheduler, random, scenario.lostNotifications);
     this.#partitions = Array.from({ length: scenario.partitions }, (_, index) => `${index}`);
   }
 
@@ -83,7 +81,7 @@ class PublishedFleet {
     return {
       ...this.#ledger.outcome(this.#isEven()),
       wrongCheckpoints: this.#wrongCheckpoints,
-      // There is nothing to violate, because the published algorithm makes no promises.
+      // There is nothing to violate, because this algorithm makes no promises.
       violations: [],
     };
   }
@@ -93,7 +91,7 @@ class PublishedFleet {
     const process = new SimulatedProcess(name, this.#scheduler, this.#scenario, (call) => {
       if (call !== 'checkpoint') ledger.wrote(this.#scheduler.now);
     });
-    const work = new PublishedWork(process, this.#scheduler, ledger, (partition) => {
+    const work = new PlainWork(process, this.#scheduler, ledger, (partition) => {
       const holder = this.#locks.holderOf(partition);
       if (holder !== undefined && holder !== name && this.#scheduler.now >= START + this.#scenario.measureFrom)
         this.#wrongCheckpoints += 1;
