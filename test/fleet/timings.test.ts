@@ -7,6 +7,8 @@ import {
   blockedAfter,
   deadlineOf,
   type Gap,
+  hurriedPause,
+  noticeFor,
   recentGaps,
   ttlOf,
 } from '../../src/domain/fleets/timings.ts';
@@ -78,4 +80,29 @@ it('an evicted node stays away 6 cycles, then twice as long each time, up to 180
 
 it('work reports four times a second, and is not blocked between two reports', () => {
   expect([200, 1_000, CYCLE].map(blockedAfter)).toEqual([1_000, 1_000, CYCLE]);
+});
+
+describe('a node that waits for a partition', () => {
+  it('reads again after a quarter of a second, or sooner with a short cycle', () => {
+    expect(hurriedPause(4, 68, CYCLE)).toBe(250);
+    expect(hurriedPause(4, 68, 200)).toBe(40);
+  });
+
+  it('uses at most 1,000 read units a second together with all others, and reads at least once a cycle', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 5_000 }), (nodes, rows) => {
+        const pause = hurriedPause(nodes, rows, CYCLE);
+        const units = (nodes * Math.ceil(rows / 23) * 1_000) / pause;
+        expect(pause).toBeLessThanOrEqual(CYCLE);
+        if (pause < CYCLE) expect(units).toBeLessThanOrEqual(1_000.001);
+      }),
+    );
+    expect(hurriedPause(10, 2_300, CYCLE)).toBe(1_000);
+  });
+});
+
+it('a node waits two cycles for others to ask, and leaves half of the time for draining (P12)', () => {
+  expect([noticeFor(CYCLE, 20_000), noticeFor(CYCLE, 60_000), noticeFor(CYCLE, 4_000), noticeFor(CYCLE, 0)]).toEqual([
+    10_000, 10_000, 2_000, 0,
+  ]);
 });

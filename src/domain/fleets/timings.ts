@@ -38,7 +38,7 @@ const HURRIED_UNITS = 1_000;
 
 /**
  * The pause before a read while a partition is about to change hands. It is longer in a large fleet, because all of
- * its nodes may hurry at once: from 23,000 rows read by 4 nodes a second, for example.
+ * its nodes may hurry at once: longer than 0.25 s if nodes times rows exceed 5,750, and longer than a second from 23,000.
  *
  * @param nodes the number of nodes @param rows the number of rows that each of them reads
  */
