@@ -215,6 +215,17 @@ describe('a node whose name is kept', () => {
     expect(decide({ ...viewOf(others), me: key('you') })).toMatchObject([{ do: 'take', lease: { partition: '2' } }]);
   });
 
+  it('moves nothing while it restarts, even if another node has asked it for a partition', () => {
+    const leases = [its(0), aLease(1, { owner: then, next: 'you' }), yours(2), aLease(3, { owner: 'third' })];
+    const view = viewOf({ nodes: ['you', 'third', past()], leases });
+    for (const name of ['you', 'third']) expect(decide({ ...view, me: key(name) })).toMatchObject([{ do: 'begin' }]);
+  });
+
+  it('that leaves anyway does not yield', () => {
+    const nodes = [me, aNode(then, kept)];
+    expect(said({ nodes, leases: [its(0)], heard: [then], isLeaving: true })).toEqual([]);
+  });
+
   it('deletes the row of its last process when that has no partition any more', () => {
     expect(said({ nodes: [me, past()], leases: [mine(0)], holdings: [holding(0)] })).toEqual(['forget me@0']);
     expect(said({ nodes: [aNode('you'), me, aNode('third@0', { ...kept, restarting: true })] })).toEqual([]);

@@ -80,6 +80,15 @@ describeEach('fleets', storeKinds, (stores) => {
     expect(await nodeIn(name, A)).toEqual(aNode({ beat: 2, leaving: true }));
   });
 
+  it('remember that a node restarts, although an older heartbeat arrives late (P13)', async () => {
+    const name = newFleet();
+    await store().join(name, aNode({ restartWithin: 60_000 }));
+    const last = { key: A, beat: 5, ttl: 60_000, beatAt: NOW + 9_000, restarting: true } as const;
+    expect(await store().beat(name, last)).toBe(true);
+    expect(await store().beat(name, { key: A, beat: 4, ttl: 30_000, beatAt: NOW + 8_000 })).toBe(true);
+    expect(await nodeIn(name, A)).toEqual(aNode({ restartWithin: 60_000, ...last }));
+  });
+
   it('refuse every heartbeat of an evicted node (P3)', async () => {
     const name = newFleet();
     await store().join(name, aNode());

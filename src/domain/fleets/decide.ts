@@ -95,7 +95,7 @@ const namesakes = (view: View, me: Node): readonly Node[] =>
  */
 const rivalOf = (view: View, me: Node): Node | undefined => {
   const owns = (key: NodeKey): boolean => view.fleet.leases.some(({ owner }) => owner === key);
-  if (owns(me.key)) return undefined;
+  if (view.isLeaving || view.isRestarting || owns(me.key)) return undefined;
   return namesakes(view, me).find(({ key }) => isHeard(view.memory, key) && (owns(key) || key < me.key));
 };
 
@@ -237,6 +237,8 @@ const memberOf = (key: NodeKey | undefined, nodes: ReadonlyMap<NodeKey, Node>): 
 /** The node that has a partition, or is about to get it. Undefined if the partition is free. */
 const holderOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
   if (isFree(lease, nodes)) return undefined;
+  // A restarting node answers no request, and keeps its partitions for its next life (P13).
+  if (lease.owner !== undefined && nodes.get(lease.owner)?.restarting) return lease.owner;
   return memberOf(lease.next, nodes) ?? lease.owner;
 };
 
