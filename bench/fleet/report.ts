@@ -152,9 +152,9 @@ export const documentOf = (
   args: string,
 ): string => `# Sharing partitions, compared
 
-Made by \`npm run bench:fleet -- ${args} --docs\`. Groupage (\`src/fleet\`), a model of the published algorithm and a model of
-locks with renewals share ${PARTITIONS} partitions on the same simulated processes. Half an hour is measured, after five
-minutes for the first distribution.
+Made by \`npm run bench:fleet -- ${args} --docs\`. Groupage
+(\`src/fleet\`), a model of the published algorithm and a model of locks with renewals share ${PARTITIONS} partitions on the same
+simulated processes. Half an hour is measured, after five minutes for the first distribution.
 
 ![${alt}](../images/fleet.svg)
 
@@ -181,8 +181,9 @@ ${sweepTable(swept)}
 
 - **The published algorithm moves partitions without need.** Each race is decided by the numbers of partitions when it
   begins. Races that overlap are decided by the same numbers, so one host wins too many, and others win them back. Only
-  if races are spread widely enough does the fleet come to rest; a crash or a slow host brings them together again. Another model of it moved 267 partitions in half an hour without an incident, over 1,000 after a crash, and 871 with all
-  hosts ten times slower. Ours lies on both sides of these figures, depending on the spread and the delay.
+  if races are spread widely enough does the fleet come to rest; a crash or a slow host brings them together again.
+  Another model of it moved 267 partitions in half an hour without an incident, over 1,000 after a crash, and 871 with
+  all hosts ten times slower. Ours lies on both sides of these figures, depending on the spread and the delay.
 - **A slow host loses its partitions in it.** The owner's advantage in a race is one and a half delays. A host that is
   later than that loses, has few partitions, and wins others again. With Groupage a node has one heartbeat for all
   partitions, and its Ttl grows with the delays that it has shown.

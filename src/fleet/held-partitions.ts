@@ -47,8 +47,8 @@ export class HeldPartitions {
    */
   readonly #given = new Map<PartitionId, number>();
   /**
-   * One limit for all calls about partitions. Partitions whose work ends at the same time, as in a node that leaves, are
-   * handed over under this limit too.
+   * One limit for all calls about partitions. Partitions whose work ends at the same time, as in a node that leaves,
+   * are handed over under this limit too.
    */
   readonly #limit = pLimit(CONCURRENCY);
   #isOver = false;

@@ -262,8 +262,8 @@ export class Life {
 }
 
 /**
- * Whether a partition is about to change hands: this node has asked for it, its owner gives it away, or its owner is the
- * last process with this node's name, which ends or has ended (P13).
+ * Whether a partition is about to change hands: this node has asked for it, its owner gives it away, or its owner is
+ * the last process with this node's name, which ends or has ended (P13).
  */
 const isAboutToChange = ({ nodes, leases }: Fleet, me: NodeKey): boolean => {
   const isPast = ({ key, evicted, restartWithin }: Node): boolean =>

@@ -33,8 +33,8 @@ export interface FleetOptions {
    */
   readonly onPartition: (partition: Partition) => Promise<void>;
   /**
-   * What happens to a partition when `onPartition` returns although `partition.signal` has not aborted: `keep`, `release`
-   * or `again` ({@link WhenFinished}). The event `finished` reports it in each case.
+   * What happens to a partition when `onPartition` returns although `partition.signal` has not aborted: `keep`,
+   * `release` or `again` ({@link WhenFinished}). The event `finished` reports it in each case.
    * @default 'keep'
    */
   readonly whenFinished?: WhenFinished;
@@ -52,8 +52,9 @@ export interface FleetOptions {
   readonly drainTimeout?: Millis;
   /**
    * Keeps the partitions of a stopped process for the next process with the same `node` name, in milliseconds: 0 (off),
-   * or from six cycles to 3,600,000. If that process starts in time, it gets exactly these partitions, and no other moves.
-   * Otherwise other nodes take them. While it is set, a name belongs to one process at a time ({@link NodeNameTaken}).
+   * or from six cycles to 3,600,000. If that process starts in time, it gets exactly these partitions, and no other
+   * moves. Otherwise other nodes take them. While it is set, a name belongs to one process at a time ({@link
+   * NodeNameTaken}).
    * @default 0
    */
   readonly restartWithin?: Millis;

@@ -50,8 +50,8 @@ const usualName = (): string =>
  *
  * Each cycle costs one write unit and a read of the fleet's rows. Each partition that moves costs a few writes.
  *
- * @throws InvalidFleetOptions; FleetTableUnreadable; NodeNameTaken; HeartbeatsStopped; or an error that `onEvent` throws, which ends
- * everything at once
+ * @throws InvalidFleetOptions; FleetTableUnreadable; NodeNameTaken; HeartbeatsStopped; or an error that `onEvent`
+ * throws, which ends everything at once
  */
 export const runFleet = async (options: FleetOptions): Promise<void> => {
   const { onPartition, onEvent = reportTrouble, signal, stopOn = ['SIGTERM', 'SIGINT'] } = options;

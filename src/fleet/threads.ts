@@ -86,7 +86,8 @@ export class Threads {
   }
 
   /**
-   * Resolves when the node has left. Rejects with {@link HeartbeatsStopped}, {@link NodeNameTaken}, or with the error that `onEvent` threw.
+   * Resolves when the node has left. Rejects with {@link HeartbeatsStopped}, {@link NodeNameTaken}, or with the error
+   * that `onEvent` threw.
    */
   get over(): Promise<void> {
     return this.#over.promise;

@@ -243,8 +243,8 @@ const holderOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | un
 };
 
 /**
- * P13. The next life of a lease's owner, for which the lease waits: a member with the same name. The owner has ended its
- * work (it is restarting), or can never work again (the lease is free).
+ * P13. The next life of a lease's owner, for which the lease waits: a member with the same name. The owner has ended
+ * its work (it is restarting), or can never work again (the lease is free).
  */
 const heirOf = (lease: Lease, nodes: ReadonlyMap<NodeKey, Node>): NodeKey | undefined => {
   const { owner } = lease;

@@ -21,7 +21,7 @@ export type DropReason =
  * - `keep`: the node keeps the partition, and does not work on it until it moves.
  * - `release`: the partition becomes free, and another node takes it after some cycles. This node takes it again only
  *   after a minute, doubled up to an hour each time.
- * - `again`: the node begins the work again, after a pause of 1 s, doubled up to 60 s while the calls are shorter than it.
+ * - `again`: the node begins the work again, after a pause of 1 s, doubled up to 60 s while calls are shorter than it.
  */
 export type WhenFinished = 'keep' | 'release' | 'again';
 

@@ -3,8 +3,8 @@
  *
  * A node's row is its heartbeat, for all of its leases at once. A node is a member, leaving, draining, restarting or
  * evicted. A member may get partitions. A leaving or draining node only gives partitions away. A restarting node has
- * ended its work and writes nothing any more; its partitions wait for its next life (P13). An evicted node has lost this
- * life and writes nothing any more (P3).
+ * ended its work and writes nothing any more; its partitions wait for its next life (P13). An evicted node has lost
+ * this life and writes nothing any more (P3).
  *
  * A lease's row says which node has a partition:
  *
@@ -34,8 +34,8 @@ export interface Node {
   /** A user has set that the node holds no partitions. */
   readonly draining?: true;
   /**
-   * P13. How long, in ms, the partitions wait for a process with the same name after this one was stopped. Absent if they
-   * do not wait.
+   * P13. How long, in ms, the partitions wait for a process with the same name after this one was stopped. Absent if
+   * they do not wait.
    */
   readonly restartWithin?: Millis;
   /** P13. The process was stopped, and its work has ended. A process with the same name takes its partitions over. */

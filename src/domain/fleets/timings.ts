@@ -33,12 +33,14 @@ export const RESTED_LOOKS = 20;
 const HURRIED: Millis = 250;
 /** About how many rows of nodes and leases a read unit reads: 4 KB of them. */
 const ROWS_PER_UNIT = 23;
-/** The most read units a second that the hurried reads of all nodes may use, of the 3,000 that a key of DynamoDB has. */
+/**
+ * The most read units a second that the hurried reads of all nodes may use, of the 3,000 that a key of DynamoDB has.
+ */
 const HURRIED_UNITS = 1_000;
 
 /**
- * The pause before a read while a partition is about to change hands. It is longer in a large fleet, because all of
- * its nodes may hurry at once: longer than 0.25 s if nodes times rows exceed 5,750, and longer than a second from 23,000.
+ * The pause before a read while a partition is about to change hands. It is longer in a large fleet, because all of its
+ * nodes may hurry at once: longer than 0.25 s if nodes times rows exceed 5,750, and longer than a second from 23,000.
  *
  * @param nodes the number of nodes @param rows the number of rows that each of them reads
  */

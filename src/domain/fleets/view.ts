@@ -3,8 +3,8 @@ import { type Fleet, isFree, type Lease, type Node } from './fleet.ts';
 import { type FleetName, type NodeId, type NodeKey, nodeIdOf, type PartitionId } from './ids.ts';
 
 /**
- * `evicted`: this life of the node has ended, and its row is still stored. `restarting`: the process was stopped, and its
- * partitions wait for the next process with its name.
+ * `evicted`: this life of the node has ended, and its row is still stored. `restarting`: the process was stopped, and
+ * its partitions wait for the next process with its name.
  */
 type NodeStatus = 'working' | 'draining' | 'leaving' | 'restarting' | 'evicted';
 
