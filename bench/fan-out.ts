@@ -21,7 +21,8 @@ import type { FanOutDeps } from '../src/steps/deps.ts';
 import { ackItems } from '../src/steps/fan-outs/ack-items.ts';
 import { addItems } from '../src/steps/fan-outs/add-items.ts';
 import { seal } from '../src/steps/fan-outs/complete.ts';
-import { failedItems, progressOf } from '../src/steps/fan-outs/progress.ts';
+import { type ItemsPage, itemsWith, type Place } from '../src/steps/fan-outs/items.ts';
+import { progressOf } from '../src/steps/fan-outs/progress.ts';
 import { seeded } from '../src/virtual/random.ts';
 import { synthesise } from '../tools/local/assembly.ts';
 import { localClients } from '../tools/local/clients.ts';
@@ -145,9 +146,10 @@ const run = async (atOnce: number) => {
   assert(fanOut);
   assert.deepEqual(await progressOf(store, fanOut), { succeeded: items - failed, failed, pending: 0 });
   let listed = 0;
-  for (let page = await failedItems(store, fanOut, 0); ; page = await failedItems(store, fanOut, page.next)) {
-    listed += page.items.length;
-    if (page.next === undefined) break;
+  for (let from: Place | undefined = { group: 0, index: 0 }; from; ) {
+    const { places, next }: ItemsPage = await itemsWith(store, fanOut, 'failed', from, 10_000);
+    listed += places.length;
+    from = next;
   }
   assert.equal(listed, failed);
   const ends = events.filter(({ event }) => event === 'fan-out-ended').length;

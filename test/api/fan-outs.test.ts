@@ -186,7 +186,7 @@ it('a fan-out path answers 405 with the allowed methods to others', async () => 
     ['', 'PUT', 'GET, POST'],
     ['/f', 'POST', 'GET, DELETE'],
     ['/f/failed', 'POST', 'GET'],
-    ['/f/items', 'GET', 'POST'],
+    ['/f/items', 'PUT', 'GET, POST'],
     ['/f/seal', 'GET', 'POST'],
     ['/acks', 'PUT', 'POST'],
   ] as const) {

@@ -44,6 +44,7 @@ it('every call refuses an unknown query parameter by name, and does nothing', as
     ['GET', '/fan-outs/known'],
     ['DELETE', '/fan-outs/known'],
     ['GET', '/fan-outs/known/failed'],
+    ['GET', '/fan-outs/known/items?status=pending'],
     ['POST', '/fan-outs/known/items'],
     ['POST', '/fan-outs/known/seal'],
   ] as const) {

@@ -39,10 +39,13 @@ describe('groupage fan-out on a local stack', () => {
     expect(await run('seal', 'cli')).toEqual(said('cli is sealed\n'));
     expect(await run('ack', 'cli:1:0', '--failed')).toEqual(said('1 item acked\ncli is not complete yet\n'));
     expect((await run('show', 'cli')).out).toMatch(
-      /^id +cli\nstatus +sealed\nitems +453\nsucceeded +0\nfailed +1\npending +452\nuser key +spring\ntolerates +up to 10% of the items failed\nopened +\S+ \(.+ ago\)\nnext +list the failed items: groupage fan-out show cli --failed\n$/,
+      /^id +cli\nstatus +sealed\nitems +453\nsucceeded +0\nfailed +1\npending +452\nuser key +spring\ntolerates +up to 10% of the items failed\nopened +\S+ \(.+ ago\)\nwaits for +list the pending items: groupage fan-out items cli --status pending\nnext +list the failed items: groupage fan-out show cli --failed\n$/,
     );
+    const pending = (await run('items', 'cli')).out.trim().split('\n');
+    expect([pending.length, pending[0], pending[451]]).toEqual([452, 'cli:0:0', 'cli:2:1']);
     const first = Array.from({ length: 450 }, (_, index) => `cli:0:${index}`).join('\r\n');
     expect(await piped(`${first}\n\n  ${items}`, 'ack')).toEqual(said('452 items acked\ncli is complete (spring)\n'));
+    expect(await run('items', 'cli', '--status', 'failed')).toEqual(said('cli:1:0\n'));
     expect(await run('show', 'cli', '--failed')).toEqual(said('cli:1:0\n'));
     expect(JSON.parse((await run('show', 'cli', '--json')).out)).toMatchObject({ status: 'complete', succeeded: 452 });
     expect(await run('seal', 'cli')).toEqual(said('cli is complete\n'));

@@ -88,6 +88,11 @@ it('a fan-out acked twice, in parts and concurrently, completes once and is repo
     data: { status: 'complete', because: 'all-done', total: 1_007, succeeded: 1_005, failed: 2, userKey: 'catalog-7' },
   });
   expect(await look('e2e-1')).toMatchObject({ status: 'complete', succeeded: 1_005, failed: 2, pending: 0 });
+  expect(await ask(flow, 'GET', '/fan-outs/e2e-1/items?status=failed&limit=1')).toEqual({
+    code: 200,
+    items: ['e2e-1:0:3'],
+    cursor: '1.3',
+  });
   expect(await ask(flow, 'GET', '/fan-outs/e2e-1/failed')).toEqual({ code: 200, items: ['e2e-1:0:3', 'e2e-1:1:3'] });
   expect(await post('/acks', { items: [items[0] as string] })).toMatchObject({ fanOuts: [{ complete: true }] });
   expect(await post('/e2e-1/seal')).toEqual({ code: 200, complete: true });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ackItems } from '../../src/steps/fan-outs/ack-items.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
-import { failedItems, progressOf } from '../../src/steps/fan-outs/progress.ts';
+import { itemsWith } from '../../src/steps/fan-outs/items.ts';
+import { progressOf } from '../../src/steps/fan-outs/progress.ts';
 import { NOW } from '../factories/factories.ts';
 import { FAN_OUT, fanOutKit, itemId, itemsOf } from './kit.ts';
 
@@ -82,7 +83,9 @@ describe('a fan-out', () => {
     await kit.ack(['0:0'], 'failed');
     const fanOut = await kit.read();
     expect(fanOut.ended).toMatchObject({ because: 'all-done', failed: 1 });
-    expect(await failedItems(kit.fanOuts, fanOut, 0)).toEqual({ items: [itemId('0:1')] });
+    expect(await itemsWith(kit.fanOuts, fanOut, 'failed', { group: 0, index: 0 }, 9)).toEqual({
+      places: [{ group: 0, index: 1 }],
+    });
   });
 
   it('keeps the first outcome of an item that one ack has twice', async () => {

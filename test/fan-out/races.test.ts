@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { numbered } from '../../src/domain/fan-out-ids.ts';
 import { type FanOut, isTooMany, TOLERATED_MAX } from '../../src/domain/fan-outs/fan-out.ts';
+import type { Position } from '../../src/domain/fan-outs/tree.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
 import { noteFails, seal } from '../../src/steps/fan-outs/complete.ts';
-import { failedItems, progressOf } from '../../src/steps/fan-outs/progress.ts';
+import { itemsWith } from '../../src/steps/fan-outs/items.ts';
+import { progressOf } from '../../src/steps/fan-outs/progress.ts';
 import { NOW } from '../factories/factories.ts';
-import { FAN_OUT, type FanOutKit, fanOutKit, itemId, itemsOf, token } from './kit.ts';
+import { FAN_OUT, type FanOutKit, fanOutKit, itemsOf, token } from './kit.ts';
 
 /** Runs `then` once, just before or after a call on the store. */
 const once = <Name extends keyof FanOuts>(
@@ -275,14 +278,72 @@ describe('fail fast', () => {
     expect(sums).toBe(1);
   });
 
+  it('lists three pending items with few reads', async () => {
+    const kit = fanOutKit();
+    await kit.open();
+    const items = itemsOf(await kit.add(1_500));
+    const pending = ['7:1', '300:0', '499:2'];
+    await kit.ack(items.filter((each) => !pending.includes(each)));
+    await kit.ack(['20:0']);
+    await seal(kit, FAN_OUT);
+    const { node, counts } = kit.fanOuts;
+    const read: string[] = [];
+    const counting = {
+      ...kit.fanOuts,
+      node: (id: typeof FAN_OUT, position: Position) => {
+        if (position.level === 0) read.push(`${position.n}`);
+        return node(id, position);
+      },
+      counts: (id: typeof FAN_OUT, positions: readonly Position[]) => {
+        for (const { n } of positions) read.push(`counts of ${n}`);
+        return counts(id, positions);
+      },
+    };
+    const fanOut = await kit.read();
+    const from = { group: 0, index: 0 };
+    const { places, next } = await itemsWith(counting, fanOut, 'pending', from, 1_000);
+    expect(places.map(({ group, index }) => `${group}:${index}`)).toEqual(pending);
+    expect(next).toBeUndefined();
+    expect(read).toEqual(['7', '300', '499'].flatMap((n) => [`counts of ${n}`, n]));
+    const done = await itemsWith(counting, fanOut, 'succeeded', from, 1_000);
+    expect([done.places.length, done.places[0], done.next]).toEqual([1_000, from, { group: 334, index: 0 }]);
+  });
+
+  it('lists the pending items of a tracker, whose groups may have no row', async () => {
+    const kit = fanOutKit();
+    const id = numbered('l');
+    await kit.fanOuts.open({ id, createdAt: NOW }, NOW);
+    const tracker = { ...(await kit.fanOuts.read(id)), groups: 3, total: 7 } as FanOut;
+    await kit.fanOuts.putNode(id, { level: 0, n: 2 }, { slots: new Map(), failed: 0, at: NOW });
+    await kit.fanOuts.putNode(id, { level: 0, n: 1 }, { slots: new Map([[1, true]]), failed: 0, at: NOW });
+    const from = { group: 0, index: 1 };
+    const { places } = await itemsWith(kit.fanOuts, tracker, 'pending', from, 9);
+    expect(places.map(({ group, index }) => `${group}:${index}`)).toEqual(['0:1', '0:2', '1:0', '1:2', '2:0']);
+    expect((await itemsWith(kit.fanOuts, tracker, 'succeeded', from, 9)).places).toEqual([{ group: 1, index: 1 }]);
+  });
+
   it('lists failed items, group by group', async () => {
     const kit = fanOutKit();
     await kit.open();
     await kit.add(1_600);
     await kit.ack(['0:1', '499:0', '500:2', '533:0'], 'failed');
     const fanOut = await kit.read();
-    const first = await failedItems(kit.fanOuts, fanOut, 0);
-    expect(first).toEqual({ items: [itemId('0:1'), itemId('499:0')], next: 500 });
-    expect(await failedItems(kit.fanOuts, fanOut, 500)).toEqual({ items: [itemId('500:2'), itemId('533:0')] });
+    const from = { group: 0, index: 0 };
+    const first = await itemsWith(kit.fanOuts, fanOut, 'failed', from, 9);
+    const [next, place] = [
+      { group: 500, index: 0 },
+      { group: 0, index: 1 },
+    ];
+    expect(first).toEqual({ places: [place, { group: 499, index: 0 }], next });
+    expect(await itemsWith(kit.fanOuts, fanOut, 'failed', next, 9)).toEqual({
+      places: [
+        { group: 500, index: 2 },
+        { group: 533, index: 0 },
+      ],
+    });
+    expect(await itemsWith(kit.fanOuts, fanOut, 'failed', from, 1)).toEqual({
+      places: [place],
+      next: { group: 499, index: 0 },
+    });
   });
 });

@@ -51,6 +51,7 @@ const KNOWN = [
   '/v1/lists?',
   '/v1/fan-outs/known?',
   '/v1/fan-outs/known/failed?',
+  '/v1/fan-outs/known/items?status=pending&',
   '/v1/lists/known?',
   '/v1/lists/known/jobs?',
   '/v1/fleets/known?',

@@ -19,6 +19,7 @@ export const fanOuts = async () => {
   await ask('POST /fan-outs/acks', { items: ['f:0:0', { item: 'f:0:1', outcome: 'failed' }, 'g:0:0'] });
   await ask('GET /fan-outs/f');
   await ask('GET /fan-outs/f/failed');
+  await ask('GET /fan-outs/f/items?status=pending&limit=1');
   await ask('POST /fan-outs/f/seal', '');
   expect(await ask('POST /fan-outs/acks', { items: [{ item: 'f:0:2' }] })).toMatchObject({
     fanOuts: [{ complete: true, userKey: 'k' }],

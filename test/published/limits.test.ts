@@ -148,6 +148,7 @@ const QUERIES: readonly (readonly [described: string, query: Readonly<Record<str
   ['/doctor/batches', { target: MUC, limit: '1', cursor: '0' }, '/doctor/batches'],
   ['/fan-outs', { limit: '1', cursor: '0' }, '/fan-outs'],
   ['/fan-outs/{id}/failed', { cursor: '0' }, '/fan-outs/f/failed'],
+  ['/fan-outs/{id}/items', { status: 'pending', limit: '1', cursor: '0' }, '/fan-outs/f/items'],
   ['/lists', { limit: '1', cursor: '0' }, '/lists'],
   ['/lists/{id}/jobs', { from: '0', limit: '1' }, '/lists/l/jobs'],
 ];

@@ -9,11 +9,13 @@ import {
   ITEM_PATTERN,
 } from '../../domain/fan-out-ids.ts';
 import { TOLERATED_MAX, USER_KEY_MAX_BYTES } from '../../domain/fan-outs/fan-out.ts';
+import type { ItemStatus } from '../../steps/fan-outs/items.ts';
 import type { Calls } from '../shared/calls.ts';
 import {
   configured,
   cursor,
   fields,
+  limit,
   list,
   NO_BODY,
   nameOf,
@@ -125,8 +127,17 @@ const ACKS = fields({
   ),
 }).check(z.meta({ id: 'AckRequest' }));
 
-/** A cursor: the number of the group at which the page begins. */
-const AT_GROUP = { pattern: /^(0|[1-9]\d{0,8})$/ };
+/** A cursor: the number of the group at which the page begins, and the item's place in that group if it is not 0. */
+const AT_ITEM = { pattern: /^(0|[1-9]\d{0,8})(\.[1-9]\d{0,3})?$/ };
+/** Usual and maximum number of items of a page. A Lambda function answers with at most 6 MB. */
+const [ITEMS_USUAL, ITEMS_MAX] = [1_000, 10_000];
+
+const ITEM_STATUS = word<ItemStatus>('Which items to list', 'must be pending, succeeded or failed', {
+  pending: 'items without an outcome, the default',
+  succeeded: 'items that succeeded',
+  failed: 'items that failed',
+});
+const AT = cursor('The `cursor` of the previous page.', AT_ITEM);
 
 export const FAN_OUT_CALLS = {
   openFanOut: { on: 'POST /fan-outs', right: 'work', body: OPENING },
@@ -135,7 +146,12 @@ export const FAN_OUT_CALLS = {
   listFailedItems: {
     on: 'GET /fan-outs/:id/failed',
     right: 'read',
-    query: z.object({ cursor: cursor('The `cursor` of the previous page.', AT_GROUP) }),
+    query: z.object({ cursor: AT }),
+  },
+  listItems: {
+    on: 'GET /fan-outs/:id/items',
+    right: 'read',
+    query: z.object({ status: z.optional(ITEM_STATUS), limit: limit(ITEMS_USUAL, ITEMS_MAX), cursor: AT }),
   },
   deleteFanOut: { on: 'DELETE /fan-outs/:id', right: 'operate', audit: 'delete', body: NO_BODY },
   addItems: { on: 'POST /fan-outs/:id/items', right: 'work', body: ITEMS },

@@ -50,9 +50,12 @@ export const FAN_OUT_OUTLINE = z
 const PAGE = z
   .object({ fanOuts: list(FAN_OUT_OUTLINE, 'The fan-outs. A fan-out may appear twice.'), cursor: CURSOR })
   .check(z.meta({ id: 'FanOutPage' }));
-export const FAILED_ITEMS = z
+const FAILED_ITEMS = z
   .object({ items: list(z.string(), 'The ids of the failed items.'), cursor: CURSOR })
   .check(z.meta({ id: 'FailedItems' }));
+export const ITEMS = z
+  .object({ items: list(z.string(), 'The ids of the items, without their tokens.'), cursor: CURSOR })
+  .check(z.meta({ id: 'FanOutItems' }));
 export const ITEMS_ADDED = z
   .object({
     groups: list(
@@ -110,6 +113,15 @@ export const FAN_OUTS_DESCRIBED = describeCalls(FAN_OUT_CALLS, {
     summary: 'Lists the failed items of a fan-out',
     answers: {
       200: { description: 'A page of item ids. It may be empty and still have a `cursor`.', schema: FAILED_ITEMS },
+    },
+    problems: { 404: NONE },
+  },
+  listItems: {
+    summary: 'Lists the items of a fan-out by status',
+    description:
+      'Items appear when the call that adds them has stored them. The items of an expired fan-out are deleted.',
+    answers: {
+      200: { description: 'A page of item ids. It may be empty and still have a `cursor`.', schema: ITEMS },
     },
     problems: { 404: NONE },
   },

@@ -8,8 +8,9 @@ import { ackItems, type ItemAck } from '../../steps/fan-outs/ack-items.ts';
 import { type Added, addItems } from '../../steps/fan-outs/add-items.ts';
 import { seal } from '../../steps/fan-outs/complete.ts';
 import { discard } from '../../steps/fan-outs/end.ts';
+import { type ItemStatus, itemsWith } from '../../steps/fan-outs/items.ts';
 import { nextLook, visit } from '../../steps/fan-outs/patrol.ts';
-import { failedItems, progressOf } from '../../steps/fan-outs/progress.ts';
+import { progressOf } from '../../steps/fan-outs/progress.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
@@ -20,9 +21,21 @@ import { fanOutView } from './views.ts';
 /** How long one request deletes rows, in milliseconds. The sweep deletes the remaining rows. */
 const CLEAR_TIME = 5_000;
 
+/** Most items of a page of failed items. */
+const ITEMS_SHOWN = 10_000;
+
 export const fanOutRoutes = (deps: ApiDeps): Hono => {
   const { config, fanOuts, machine } = deps;
   const viewOf = async (fanOut: FanOut) => fanOutView(fanOut, await progressOf(fanOuts, fanOut));
+
+  const itemsPage = async (fanOut: FanOut, status: ItemStatus, most: number, cursor = '0') => {
+    const [group = 0, index = 0] = cursor.split('.').map(Number);
+    const { places, next } = await itemsWith(fanOuts, fanOut, status, { group, index }, most);
+    return {
+      items: places.map((place) => itemIdOf({ fanOut: fanOut.id, ...place })),
+      ...(next ? { cursor: next.index === 0 ? String(next.group) : `${next.group}.${next.index}` } : {}),
+    };
+  };
 
   return serve(deps, FAN_OUT_CALLS, {
     openFanOut: async ({ context, body }) => {
@@ -50,9 +63,13 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
     getFanOut: async ({ context, part }) => context.json(await viewOf(await lookUp(deps, part('id')))),
 
     listFailedItems: async ({ context, part, query }) => {
-      const { cursor = '0' } = query();
-      const { items, next } = await failedItems(fanOuts, await lookUp(deps, part('id')), Number(cursor));
-      return context.json({ items, ...(next === undefined ? {} : { cursor: String(next) }) });
+      const { cursor } = query();
+      return context.json(await itemsPage(await lookUp(deps, part('id')), 'failed', ITEMS_SHOWN, cursor));
+    },
+
+    listItems: async ({ context, part, query }) => {
+      const { status = 'pending', limit, cursor } = query();
+      return context.json(await itemsPage(await lookUp(deps, part('id')), status, limit, cursor));
     },
 
     deleteFanOut: async ({ context, part, body }) => {

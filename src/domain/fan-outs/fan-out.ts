@@ -121,6 +121,13 @@ export const sizeOf = ({ id, groups, total }: FanOut, position: Position, width:
   return isNumbered(id) ? numberedSize(total, position.n, width) : undefined;
 };
 
+/** The number of items of a group that are not done. In a numbered group, places without items do not count. */
+export const leftIn = (fanOut: FanOut, position: Position, group: NodeCounts | undefined, width: number): number => {
+  const size = sizeOf(fanOut, position, width);
+  if (!group) return size ?? width;
+  return size === undefined ? group.left : size - (width - group.left);
+};
+
 /** Whether all slots of a node are set that must be set until the node is done. */
 export const isDone = (fanOut: FanOut, position: Position, { left }: NodeCounts, width: number): boolean =>
   left === 0 || width - left >= (sizeOf(fanOut, position, width) ?? Number.POSITIVE_INFINITY);

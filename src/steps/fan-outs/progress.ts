@@ -3,9 +3,8 @@
  * children are done (T8).
  */
 
-import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
 import { countsAtEnd } from '../../domain/fan-outs/event.ts';
-import { type FanOut, type NodeCounts, sizeOf } from '../../domain/fan-outs/fan-out.ts';
+import { type FanOut, leftIn, type NodeCounts } from '../../domain/fan-outs/fan-out.ts';
 import { childrenOf, type Position, positionAt } from '../../domain/fan-outs/tree.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
@@ -62,13 +61,6 @@ export const lookDown = async (
   }
 };
 
-/** The number of items of a group that are not done. In a numbered group, places without items do not count. */
-const leftIn = (fanOut: FanOut, position: Position, group: NodeCounts | undefined, width: number): number => {
-  const size = sizeOf(fanOut, position, width);
-  if (!group) return size ?? width;
-  return size === undefined ? group.left : size - (width - group.left);
-};
-
 export interface Progress {
   readonly succeeded?: number;
   readonly failed: number;
@@ -95,29 +87,4 @@ export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Prog
   if (next !== undefined) return { failed, isAtLeast: true };
   const pending = Math.min(left, total);
   return { succeeded: Math.max(0, total - pending - failed), failed, pending };
-};
-
-/** The largest number of groups that are read for one page. */
-const GROUPS_READ = 500;
-/** A page that has this many items begins no further group, because a Lambda response is at most 6 MB. */
-const ITEMS_SHOWN = 10_000;
-
-/** A page of the items that failed, in the order of their ids. @param from the first group of the page. */
-export const failedItems = async (
-  fanOuts: FanOuts,
-  { id, groups }: FanOut,
-  from: number,
-): Promise<{ readonly items: readonly ItemId[]; readonly next?: number }> => {
-  const to = Math.min(groups, from + GROUPS_READ);
-  const positions = Array.from({ length: Math.max(0, to - from) }, (_, index) => ({ level: 0, n: from + index }));
-  const counts = await fanOuts.counts(id, positions);
-  const items: ItemId[] = [];
-  for (const [index, position] of positions.entries()) {
-    if (!counts[index]?.failed) continue;
-    if (items.length >= ITEMS_SHOWN) return { items, next: position.n };
-    const node = await fanOuts.node(id, position);
-    for (const [slot, ok] of (node?.slots ?? []).entries())
-      if (ok === false) items.push(itemIdOf({ fanOut: id, group: position.n, index: slot }));
-  }
-  return to < groups ? { items, next: to } : { items };
 };

@@ -104,7 +104,8 @@ export type FanOutOutlineShape = z.infer<typeof FAN_OUT_OUTLINE>;
 export const ADDED = told(fanOuts.ITEMS_ADDED, 'groups');
 export const SEALED = told(fanOuts.SEALED, 'complete');
 export const ACKED = told(fanOuts.ACKED, 'fanOuts', 'unknown');
-export const FAILED_ITEMS = told(fanOuts.FAILED_ITEMS, 'items');
+/** Also the response to the list of failed items. */
+export const ITEMS = told(fanOuts.ITEMS, 'items');
 
 export const LIST = told(lists.LIST, 'id', 'status', 'total', 'available', 'leased', 'failed', 'createdAt');
 export type ListShape = z.infer<typeof LIST>;

@@ -1,9 +1,9 @@
 /** `groupage fan-out …`: commands for N items whose completion is reported exactly once. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { pathOf } from '../../../../src/client/fan-out-calls.ts';
 import type { FailFast } from '../../../../src/domain/fan-outs/fan-out.ts';
 import { printable, printJson } from '../../../terminal.ts';
-import { FAILED_ITEMS, FAN_OUT, FAN_OUT_OUTLINE, SEALED } from '../../shared/answers.ts';
+import { FAN_OUT, FAN_OUT_OUTLINE, ITEMS, SEALED } from '../../shared/answers.ts';
 import { everyOption, somePart, tokenOfCalls } from '../../shared/arguments.ts';
 import { type CommonOptions, connect, connectBecause, reasonOption, type WithReason } from '../../shared/connect.ts';
 import { listed, listing, show as showAll } from '../../shared/pages.ts';
@@ -26,7 +26,8 @@ const tolerance = (text: string): FailFast => {
 
 export const fanOutCommand = (): Command => {
   const group = new Command('fan-out').description('track N items and report exactly once when all are done');
-  for (const each of [open(), add(), seal(), ack(), show(), listAll(), watch(), remove()]) group.addCommand(each);
+  for (const each of [open(), add(), seal(), ack(), show(), items(), listAll(), watch(), remove()])
+    group.addCommand(each);
   return group.addHelpText(
     'after',
     `
@@ -106,24 +107,41 @@ const show = (): Command =>
     .argument('<id>', 'id of the fan-out', someFanOut)
     .option('--failed', 'list the failed items of the fan-out instead, one per line')
     .action(async (id: string, options: ShowOptions) => {
-      if (options.failed) return listFailed(id, options);
+      if (options.failed) return printItems(`${pathOf(id)}/failed`, {}, options);
       const { text, value } = await (await connect(options)).get(pathOf(id), FAN_OUT);
       console.log(options.json ? printJson(text) : describe(value));
     });
 
-const listFailed = async (id: string, options: CommonOptions): Promise<void> => {
+/** Prints the ids of items, page by page. @param path of the pages; @param which parameters besides the cursor */
+const printItems = async (path: string, which: Record<string, string>, options: CommonOptions): Promise<void> => {
   const api = await connect(options);
   const all: string[] = [];
   let cursor: string | undefined;
   do {
-    const query = cursor === undefined ? '' : `?${new URLSearchParams({ cursor })}`;
-    const { value } = await api.get(`${pathOf(id)}/failed${query}`, FAILED_ITEMS);
+    const query = new URLSearchParams({ ...which, ...(cursor === undefined ? {} : { cursor }) });
+    const { value } = await api.get(query.size === 0 ? path : `${path}?${query}`, ITEMS);
     if (options.json) all.push(...value.items);
     else for (const item of value.items) console.log(printable(item));
     cursor = value.cursor;
   } while (cursor !== undefined);
   if (options.json) console.log(printJson(JSON.stringify({ items: all })));
 };
+
+/** Number of items in one response. */
+const PAGE = '10000';
+
+const items = (): Command =>
+  new Command('items')
+    .description('list the items of a fan-out, one per line')
+    .argument('<id>', 'id of the fan-out', someFanOut)
+    .addOption(
+      new Option('--status <status>', 'which items to list')
+        .choices(['pending', 'succeeded', 'failed'])
+        .default('pending'),
+    )
+    .action((id: string, { status, ...options }: CommonOptions & { readonly status: string }) =>
+      printItems(`${pathOf(id)}/items`, { status, limit: PAGE }, options),
+    );
 
 const listAll = (): Command =>
   listing('list', 'list fan-outs, running fan-outs first').action(

@@ -96,6 +96,12 @@ export const describe = (fanOut: FanOutShape): string => {
     ['tolerates', failFast && `up to ${tolerated(failFast)} failed`],
     ['opened', moment(createdAt)],
     ['ended', endedAt && moment(endedAt)],
+    [
+      'waits for',
+      !endedAt && (pending ?? total) > 0
+        ? `list the pending items: groupage fan-out items ${printable(id)} --status pending`
+        : undefined,
+    ],
     ['next', failed > 0 ? `list the failed items: groupage fan-out show ${printable(id)} --failed` : undefined],
   ]);
 };

@@ -47,7 +47,7 @@ export const screenOf = (page: Page, route: Route): Screen => {
     case 'fan-outs':
       return fanOutsScreen(page, route.cursor);
     case 'fan-out':
-      return fanOutScreen(page, route.id);
+      return fanOutScreen(page, route.id, route.cursor);
     case 'lists':
       return listsScreen(page, route.cursor);
     case 'list':

@@ -101,6 +101,8 @@ export const PATHS = {
   failures: (cursor?: string) => `/v1/failures${query({ cursor })}`,
   fanOuts: (cursor?: string) => `/v1/fan-outs${query({ limit: '50', cursor })}`,
   fanOut: (fanOutId: string) => `/v1/fan-outs/${id(fanOutId)}`,
+  items: (fanOutId: string, status: 'pending' | 'failed', cursor?: string) =>
+    `/v1/fan-outs/${id(fanOutId)}/items${query({ status, limit: '100', cursor })}`,
   lists: (cursor?: string) => `/v1/lists${query({ limit: '50', cursor })}`,
   list: (listId: string) => `/v1/lists/${id(listId)}`,
   jobs: (listId: string, from: number) => `/v1/lists/${id(listId)}/jobs?from=${from}&limit=50`,

@@ -32,7 +32,7 @@ export type Route =
   | { readonly view: 'rejected' }
   | { readonly view: 'given-up' }
   | { readonly view: 'fan-outs'; readonly cursor?: string }
-  | { readonly view: 'fan-out'; readonly id: string }
+  | { readonly view: 'fan-out'; readonly id: string; readonly cursor?: string }
   | { readonly view: 'lists'; readonly cursor?: string }
   | { readonly view: 'list'; readonly id: string; readonly from?: string }
   | { readonly view: 'fleets' }
@@ -68,7 +68,7 @@ const pathOf = (route: Route): string => {
     case 'audit':
       return `/${route.view}${query({ cursor: route.cursor })}`;
     case 'fan-out':
-      return `/fan-outs/${encodeURIComponent(route.id)}`;
+      return `/fan-outs/${encodeURIComponent(route.id)}${query({ cursor: route.cursor })}`;
     case 'list':
       return `/lists/${encodeURIComponent(route.id)}${query({ from: route.from })}`;
     case 'operations':
@@ -138,7 +138,7 @@ const one = (room: string, id: string, params: URLSearchParams): Route | undefin
     case 'tasks':
       return { view: 'task', id, ...(params.has('new') ? { isNew: true as const } : {}) };
     case 'fan-outs':
-      return { view: 'fan-out', id };
+      return { view: 'fan-out', id, ...given(params, 'cursor') };
     case 'lists':
       return { view: 'list', id, ...given(params, 'from') };
     case 'fleets':
