@@ -105,13 +105,13 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
       );
       return stored;
     },
-    end: async (id, { status, from, version, at, because, failed, event, checkAt }) => {
+    end: async (id, { status, from, version, at, because, failed, pending, event, checkAt }) => {
       const { isWritten } = await write('fanOuts.end', id, ({ walk: _, ...fanOut }) =>
         from.includes(fanOut.status) && !fanOut.event && (version === undefined || fanOut.version === version)
           ? {
               ...fanOut,
               status,
-              ended: { at, because, failed },
+              ended: { at, because, failed, ...(pending === undefined ? {} : { pending }) },
               version: fanOut.version + 1,
               checkAt,
               ...(event ? { event } : {}),

@@ -73,10 +73,10 @@ export const fanOutOf = (stored: Item): FanOut => {
   };
 };
 
-const WALK: Attributes<Walk> = { next: 'Next', groups: 'G', failed: 'Failed', seenAt: 'Seen' };
+const WALK: Attributes<Walk> = { next: 'Next', groups: 'G', failed: 'Failed', left: 'Left', seenAt: 'Seen' };
 export const walkItem = (walk: Walk): Item => written(WALK, walk);
 
-const ENDED: Attributes<Ended> = { at: 'EndedAt', because: 'Because', failed: 'Failed' };
+const ENDED: Attributes<Ended> = { at: 'EndedAt', because: 'Because', failed: 'Failed', pending: 'Pending' };
 const EVENT: Attributes<CallbackMessage> = { to: 'To', event: 'Text' };
 
 /** The attributes that the write ending a fan-out sets. */

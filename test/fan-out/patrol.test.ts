@@ -84,7 +84,16 @@ describe('the patrol', () => {
       expect(await kit.read(), 'one of its items was acked an hour ago').not.toHaveProperty('ended');
       await patrolFor(kit, idle + HOUR);
       expect(await kit.read()).toMatchObject({ status: 'expired', ended: { because: 'idle', failed: 0 } });
-      const data = { id: FAN_OUT, status: 'expired', because: 'idle', total: 8, userKey: 'u' };
+      const data = {
+        id: FAN_OUT,
+        status: 'expired',
+        because: 'idle',
+        total: 8,
+        succeeded: 1,
+        failed: 0,
+        pending: 7,
+        userKey: 'u',
+      };
       expect(kit.sentCallbacks()).toMatchObject([{ id: `f.${NOW}.expired`, type: 'groupage.fan-out.expired', data }]);
       expect(await kit.ack(['0:0']), 'late').toMatchObject({ fanOuts: [], unknown: [`${FAN_OUT}:0:0`] });
       expect(await kit.fanOuts.node(FAN_OUT, { level: 0, n: 0 })).toBeUndefined();

@@ -1,6 +1,6 @@
 /** The events that destinations receive: CloudEvents. */
 import * as z from 'zod/mini';
-import { anything, moment, text, whole } from '../../src/api/shared/answer-schemas.ts';
+import { anything, moment, onlyTrue, text, whole } from '../../src/api/shared/answer-schemas.ts';
 import { OMITTED, TASK_ERROR } from '../../src/api/tasks/responses.ts';
 
 /** The fields that all events share. */
@@ -63,8 +63,10 @@ const TASK_SUCCEEDED = cloudEvent(
 
 const counted = {
   total: whole('Number of all items or jobs.'),
-  succeeded: z.optional(whole('Items or jobs that succeeded. Missing if it ended before all were done.')),
+  succeeded: z.optional(whole('Items or jobs that had succeeded when it ended. Missing if they were not counted.')),
   failed: whole('Items or jobs that had failed when it ended.'),
+  pending: z.optional(whole('Items or jobs without an outcome when it ended. Missing if they were not counted.')),
+  countsAreAtLeast: z.optional(onlyTrue('It ended before all items were counted: more items may have failed.')),
   createdAt: moment('When it was opened.'),
 };
 

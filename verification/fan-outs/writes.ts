@@ -91,9 +91,11 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
       break;
     case 'too-many-failed':
       demand(ended.failed > toleratedOf(after, before.status), 'it fails fast only if too many items failed', subject);
+      checkCounts(after, tally);
       break;
     case 'idle':
       checkIdle(watched, before, after, book);
+      checkCounts(after, tally);
       break;
     case 'deleted':
     case 'cancelled':
@@ -123,6 +125,24 @@ const checkIdle = ({ policy, skew, lookTime }: Watched, before: FanOut, { ended 
   if (ackedAt > (walkBeganAt ?? at) - lookTime() - 2 * skew) return;
   demand(ackedAt + idle < at + 2 * skew, 'a fan-out does not expire soon after an ack', subject);
   demand(before.status === 'open' || !book.isAllDone, 'a fan-out whose items are all done does not expire', subject);
+  const { items, done, failed } = book.tally();
+  demand(
+    ended?.pending === undefined || (ended.pending === items - done && ended.failed === failed),
+    'an expired fan-out stores the right counts',
+    { ...subject, ended },
+  );
+};
+
+/** Counts of a walk may be older than the last acks, so fewer items may be pending than stored. */
+const checkCounts = ({ ended, event, total }: FanOut, { items, done, failed }: Tally): void => {
+  if (ended?.pending === undefined) return;
+  const subject = { ended, event, items, done, failed };
+  demand(ended.pending >= items - done, 'the stored number of pending items is not too low', subject);
+  demand(
+    total - ended.failed - ended.pending <= done - failed,
+    'the stored number of succeeded items is not too high',
+    subject,
+  );
 };
 
 const checkEvent = ({ id, status, ended, event }: FanOut, { items, done, failed }: Tally): void => {
@@ -131,8 +151,15 @@ const checkEvent = ({ id, status, ended, event }: FanOut, { items, done, failed 
   const isRight =
     subject === id && type === `groupage.fan-out.${status === 'complete' ? 'completed' : status}` && `${name}` !== '';
   demand(isRight, 'an event reports the stored end', { event });
-  const { total, succeeded, failed: said, because } = data as Record<string, unknown>;
+  const { total, succeeded, failed: said, pending, countsAreAtLeast, because } = data as Record<string, unknown>;
   demand(total === items && because === ended?.because, 'an event reports the stored end', { event });
+  const isCounted = because === 'all-done' || ended?.pending !== undefined;
+  demand(
+    said === ended?.failed && pending === (isCounted ? (ended?.pending ?? 0) : undefined),
+    'an event reports the stored counts',
+    { event, ended },
+  );
+  demand((countsAreAtLeast === true) === !isCounted, 'an event says whether its counts are lower bounds', { event });
   if (because === 'all-done')
     demand(succeeded === done - failed && said === failed, 'an event reports the right counts', {
       event,

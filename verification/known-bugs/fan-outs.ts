@@ -191,6 +191,26 @@ const endWithoutCondition = ending((each) => ({
   from: ['open', 'sealed', 'complete', 'expired'],
 }));
 
+/** A group without a row counts as large as its row may be, so too many items are reported as pending. */
+const countsIgnoreMissingRows = patrolling(({ end, counts, node, width }) => {
+  let [groups, missing] = [0, 0];
+  return {
+    counts: async (id, positions) => {
+      const found = await counts(id, positions);
+      if (positions.some(({ level }) => level === 0)) {
+        groups += found.reduce((sum, each) => sum + (each?.left ?? width), 0);
+        missing += found.filter((each) => !each).length;
+      }
+      return found;
+    },
+    node: (id, position) => {
+      if (position.level === 1 && position.n === 0) [groups, missing] = [0, 0];
+      return node(id, position);
+    },
+    end: (id, each) => end(id, each.because === 'idle' && missing > 0 ? { ...each, pending: groups } : each),
+  };
+});
+
 /** A fan-out expires by its age, even if items are still being acked. */
 const expiryByAge = patrolling(({ read, node, counts }) => ({
   read: async (id) => {
@@ -277,6 +297,11 @@ export const FAN_OUT_BUGS: readonly Known<Patched, FanOutScenario>[] = [
     'end written without a condition',
     endWithoutCondition,
     /^(the end of a fan-out never changes|a status only changes|a fan-out ends once)/,
+  ],
+  [
+    'counts ignore missing rows',
+    countsIgnoreMissingRows,
+    /^an (expired fan-out stores the right counts|event reports the stored counts)/,
   ],
   ['expiry by age, not by idle time', expiryByAge, /^a fan-out does not expire soon after/],
   [

@@ -19,7 +19,9 @@ const outline = {
   }),
   total: whole('Number of added items.'),
   countsAreAtLeast: z.optional(
-    onlyTrue('The fan-out is too large to be counted fully while it runs: more items may have failed.'),
+    onlyTrue(
+      'The fan-out is too large to be counted fully while it runs, or ended before its items were counted: more items may have failed.',
+    ),
   ),
   userKey: z.optional(text('As given when the fan-out was opened.')),
   callback: z.optional(text('As given when the fan-out was opened.')),

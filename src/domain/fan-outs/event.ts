@@ -14,11 +14,14 @@ const destinationOf = ({ fanOuts, lists }: Config, { id, callback }: FanOut, { b
     ? undefined
     : (callback ?? (isNumbered(id) ? lists : fanOuts).callback ?? undefined);
 
-/**
- * The counts that the end reports. If the fan-out ended before all items were done, only the failed items are known.
- */
-export const countsAtEnd = (total: number, { because, failed }: Ended) =>
-  because === 'all-done' ? { succeeded: total - failed, failed } : { failed };
+/** The counts that the end reports. If not all items were counted, only a lower bound of the failed items is known. */
+export const countsAtEnd = (
+  total: number,
+  { because, failed, pending = because === 'all-done' ? 0 : undefined }: Ended,
+) =>
+  pending === undefined
+    ? { failed, countsAreAtLeast: true as const }
+    : { succeeded: total - failed - pending, failed, pending };
 
 /**
  * The event of a fan-out's end for its destination, if there is one. A fan-out ends once, so there is one event with

@@ -58,11 +58,13 @@ export type EndReason = 'all-done' | 'too-many-failed' | 'idle' | 'deleted' | 'c
 export interface Ended {
   readonly at: Millis;
   readonly because: EndReason;
+  /** How many items had failed when the fan-out ended. A lower bound if not all items were counted. */
+  readonly failed: number;
   /**
-   * How many items had failed when the fan-out ended. If it ended because all items were done, all other items had
+   * How many items had no outcome. Absent if all items were done, or if not all items were counted. All other items had
    * succeeded.
    */
-  readonly failed: number;
+  readonly pending?: number;
 }
 
 /** How far the patrol has come in a fan-out with too many nodes for one invocation. */
@@ -72,6 +74,8 @@ export interface Walk {
   /** The number of groups when the walk began. With more groups, `positionAt` numbers the nodes differently. */
   readonly groups: number;
   readonly failed: number;
+  /** Items without an outcome so far. Absent if a group had no row, or if a release before this one began the walk. */
+  readonly left?: number;
   readonly seenAt: Millis;
 }
 

@@ -136,7 +136,7 @@ export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly 
 const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Completion> => {
   if (fanOut.ended) return completionOf(fanOut);
   const failed = sumsFailures(fanOut) ? await failedInDone(deps, fanOut) : fanOut.fails.length;
-  return completionOf(isTooMany(fanOut, failed) ? await failFast(deps, fanOut, failed) : fanOut);
+  return completionOf(isTooMany(fanOut, failed) ? await failFast(deps, fanOut, { failed }) : fanOut);
 };
 
 const failedInDone = async ({ fanOuts }: FanOutDeps, { id, groups }: FanOut): Promise<number> => {

@@ -7,7 +7,7 @@
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
 import { type FanOutId, isNumbered } from '../../domain/fan-out-ids.ts';
 import { eventOfEnd } from '../../domain/fan-outs/event.ts';
-import type { EndReason, FanOut } from '../../domain/fan-outs/fan-out.ts';
+import type { Ended, EndReason, FanOut } from '../../domain/fan-outs/fan-out.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { MINUTE } from '../../domain/timings.ts';
 import type { FanOutDeps } from '../deps.ts';
@@ -15,12 +15,16 @@ import type { FanOutDeps } from '../deps.ts';
 /** If an event is still stored this long after the end, the patrol sends it. */
 const EVENT_OVERDUE: Millis = MINUTE;
 
+/** The counted items at the end. */
+type Counts = Pick<Ended, 'failed' | 'pending'>;
+
 /** The cause of an end: the new status, the statuses from which a fan-out may enter it, and the reason. */
 interface Cause {
   readonly status: 'complete' | 'expired' | 'cancelled';
   readonly from: readonly FanOut['status'][];
   readonly because: EndReason;
   readonly failed: number;
+  readonly pending?: number;
   /** If set, the end is written only if the fan-out still has this version. */
   readonly version?: number;
 }
@@ -29,12 +33,18 @@ interface Cause {
 export const completeAll = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
   end(deps, fanOut, { status: 'complete', from: ['sealed'], because: 'all-done', failed });
 
-/** T7. More items failed than tolerated. */
-export const failFast = async (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> => {
+/** T7. More items failed than tolerated. @param counts of a walk over all nodes have `pending` too */
+export const failFast = async (
+  deps: FanOutDeps,
+  fanOut: FanOut,
+  { failed, ...counts }: Counts,
+): Promise<FanOut | undefined> => {
   for (let seen = fanOut; ; ) {
     const { version } = seen;
     const cause = { status: 'complete', because: 'too-many-failed', failed, version } as const;
-    const stored = await end(deps, seen, { ...cause, from: ['open', 'sealed'] });
+    // Items that were added after the walk were not counted.
+    const more = seen === fanOut ? counts : {};
+    const stored = await end(deps, seen, { ...cause, ...more, from: ['open', 'sealed'] });
     // If the version has changed, another function added items or sealed the fan-out. The event would then count too
     // few items, so try again.
     if (!stored || stored.ended || stored.version === version) return stored;
@@ -46,12 +56,12 @@ export const failFast = async (deps: FanOutDeps, fanOut: FanOut, failed: number)
  * T8. Expires a fan-out that was idle for too long. The write is refused if items were added or the fan-out was sealed
  * since it was read.
  */
-export const expire = (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<FanOut | undefined> =>
+export const expire = (deps: FanOutDeps, fanOut: FanOut, counts: Counts): Promise<FanOut | undefined> =>
   end(deps, fanOut, {
     status: 'expired',
     from: [fanOut.status],
     because: 'idle',
-    failed,
+    ...counts,
     version: fanOut.version,
   });
 
@@ -65,16 +75,28 @@ export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | unde
     status: 'expired',
     from: ['open', 'sealed', 'complete', 'cancelled'],
     because: 'deleted',
-    failed: fanOut.ended?.failed ?? fanOut.fails.length,
+    ...countsBefore(fanOut),
   });
+
+/** The counts of an end that came before the deletion, or the failures that are known without a walk. */
+const countsBefore = ({ ended, fails }: FanOut): Counts => {
+  if (!ended) return { failed: fails.length };
+  const { because, failed, pending = because === 'all-done' ? 0 : undefined } = ended;
+  return { failed, ...(pending === undefined ? {} : { pending }) };
+};
 
 /** @returns the ended fan-out, even if another function ended it. */
 const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanOut | undefined> => {
   const { config, fanOuts, machine, report } = deps;
   const { id } = fanOut;
-  const { status, because, failed } = cause;
+  const { status, because, failed, pending } = cause;
   const at = machine.now();
-  const event = eventOfEnd(config, fanOut, status, { at, because, failed });
+  const event = eventOfEnd(config, fanOut, status, {
+    at,
+    because,
+    failed,
+    ...(pending === undefined ? {} : { pending }),
+  });
   const checkAt = event ? at + EVENT_OVERDUE : cleanedAt(config, id, status, at);
   const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
   if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });

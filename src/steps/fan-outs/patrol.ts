@@ -82,20 +82,23 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
   };
   const sight = await lookDown(fanOuts, fanOut, from, mayGoOn, climbChild);
   const failed = sight.failed + (walk?.failed ?? 0);
+  const before = walk ? walk.left : 0;
+  const left = sight.isWhole && before !== undefined ? { left: before + sight.left } : {};
   const seenAt = Math.max(sight.seenAt, walk?.seenAt ?? 0);
   const now = machine.now();
   if (sight.next !== undefined) {
-    const rest: Walk = { next: sight.next, groups, failed, seenAt };
+    const rest: Walk = { next: sight.next, groups, failed, ...left, seenAt };
     await fanOuts.checkAgain(id, due, { checkAt: now, walk: rest });
     return;
   }
+  const counts = { failed, ...(left.left === undefined ? {} : { pending: left.left }) };
   const idle = { open: config.fanOuts.idleOpen, sealed: config.fanOuts.idleSealed };
   // A function that sealed the fan-out may have died before it checked the nodes. The walk above overlooks a top node
   // that climbed before the seal, and a fan-out without items, because neither has an empty place.
   const after = fanOut.status === 'sealed' ? await finishSealed(deps, fanOut) : fanOut;
   if (after?.status === 'complete') report({ event: 'fan-out-repaired', fanOut: id });
-  else if (isTooMany(fanOut, failed)) await failFast(deps, fanOut, failed);
-  else if (isIdle(fanOut, seenAt, idle, now)) await expire(deps, fanOut, failed);
+  else if (isTooMany(fanOut, failed)) await failFast(deps, fanOut, counts);
+  else if (isIdle(fanOut, seenAt, idle, now)) await expire(deps, fanOut, counts);
   // This write is refused if the fan-out has ended meanwhile, because the end sets another due time.
   await fanOuts.checkAgain(id, due, { checkAt: nextLook(fanOut.createdAt, now) });
 };

@@ -3,8 +3,9 @@
  * children are done (T8).
  */
 
+import { isNumbered } from '../../domain/fan-out-ids.ts';
 import { countsAtEnd } from '../../domain/fan-outs/event.ts';
-import { type FanOut, leftIn, type NodeCounts } from '../../domain/fan-outs/fan-out.ts';
+import { type Ended, type FanOut, leftIn, type NodeCounts } from '../../domain/fan-outs/fan-out.ts';
 import { childrenOf, type Position, positionAt } from '../../domain/fan-outs/tree.ts';
 import type { Millis } from '../../domain/ids.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
@@ -15,6 +16,8 @@ export interface Sight {
   readonly failed: number;
   /** Number of items that are not done. If a group has no row, all its items count as not done. */
   readonly left: number;
+  /** Whether all groups had a row. If not, `left` may be too high, because only the row knows a group's size. */
+  readonly isWhole: boolean;
   /** Time of the last ack. */
   readonly seenAt: Millis;
   /** The position (`positionAt`) from which to continue. Undefined if all nodes were read. */
@@ -36,11 +39,11 @@ export const lookDown = async (
   onChild: (position: Position, counts: NodeCounts) => Promise<boolean> = async () => true,
 ): Promise<Sight> => {
   const { id, groups } = fanOut;
-  let [failed, left, seenAt, read] = [0, 0, 0, 0];
+  let [failed, left, seenAt, read, isWhole] = [0, 0, 0, 0, true];
   for (let next = from; ; next += 1) {
     const position = positionAt(next, groups, fanOuts.width);
-    if (!position) return { failed, left, seenAt };
-    const before: Sight = { failed, left, seenAt, next };
+    if (!position) return { failed, left, isWhole, seenAt };
+    const before: Sight = { failed, left, isWhole, seenAt, next };
     if (!mayGoOn(read)) return before;
     const node = await fanOuts.node(id, position);
     const empty = childrenOf(position, groups, fanOuts.width).filter((_, slot) => !node?.slots[slot]);
@@ -53,6 +56,7 @@ export const lookDown = async (
     for (const [index, child] of counts.entries()) {
       if (isOfGroups) failed += child?.failed ?? 0;
       if (isOfGroups) left += leftIn(fanOut, empty[index] as Position, child, fanOuts.width);
+      if (isOfGroups && !child && !isNumbered(id)) isWhole = false;
       seenAt = Math.max(seenAt, child?.seenAt ?? 0);
       // If the time is over, begin with the same node next time, because it then shows which of its children have been
       // handled.
@@ -66,11 +70,16 @@ export interface Progress {
   readonly failed: number;
   readonly pending?: number;
   /**
-   * Set if the fan-out is too large to be counted while it runs. Then `succeeded` and `pending` are absent, and more
+   * Set if the fan-out is too large to be counted while it runs, or ended before its items were counted. Then `succeeded` and `pending` are absent, and more
    * items may have failed.
    */
   readonly isAtLeast?: true;
 }
+
+const progressAtEnd = (total: number, ended: Ended): Progress => {
+  const counts = countsAtEnd(total, ended);
+  return 'pending' in counts ? counts : { failed: counts.failed, isAtLeast: true };
+};
 
 /**
  * The largest number of nodes that are read for one response. Each costs a read unit. A fan-out of a million items has
@@ -81,8 +90,7 @@ const NODES_READ = 5_000;
 export const progressOf = async (fanOuts: FanOuts, fanOut: FanOut): Promise<Progress> => {
   const { total, ended } = fanOut;
   // The counts of a cancelled list may still change, because workers complete the jobs that they claimed before.
-  if (ended && ended.because !== 'cancelled')
-    return { ...countsAtEnd(total, ended), ...(ended.because === 'all-done' ? { pending: 0 } : {}) };
+  if (ended && ended.because !== 'cancelled') return progressAtEnd(total, ended);
   const { failed, left, next } = await lookDown(fanOuts, fanOut, fanOut.groups, (read) => read < NODES_READ);
   if (next !== undefined) return { failed, isAtLeast: true };
   const pending = Math.min(left, total);
