@@ -180,6 +180,14 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       });
       return noted ?? read(id);
     },
+    beginSum: async (id, seen, at) => {
+      const begun = await change(id, {
+        set: 'SET SummedAt = :at',
+        when: seen === undefined ? 'attribute_exists(Id) AND attribute_not_exists(SummedAt)' : 'SummedAt = :seen',
+        values: { ':at': at, ...(seen === undefined ? {} : { ':seen': seen }) },
+      });
+      return begun !== undefined;
+    },
     end: async (id, { from, version, ...ending }) => {
       const fields = Object.entries(endedFields({ from, ...ending }));
       const set = fields.map(([name]) => (name === 'Status' ? '#status = :Status' : `${name} = :${name}`));

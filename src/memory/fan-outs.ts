@@ -105,6 +105,12 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
       );
       return stored;
     },
+    beginSum: async (id, seen, at) => {
+      const { isWritten } = await write('fanOuts.beginSum', id, (fanOut) =>
+        fanOut.summedAt === seen ? { ...fanOut, summedAt: at } : undefined,
+      );
+      return isWritten;
+    },
     end: async (id, { status, from, version, at, because, failed, pending, event, checkAt }) => {
       const { isWritten } = await write('fanOuts.end', id, ({ walk: _, ...fanOut }) =>
         from.includes(fanOut.status) && !fanOut.event && (version === undefined || fanOut.version === version)

@@ -82,6 +82,11 @@ export interface FanOuts extends NodeSize {
    * Adds failed items to the stored ones, unless more than `most` are stored already (T7). Returns the stored fan-out.
    */
   noteFails(id: FanOutId, fails: readonly string[], most: number): Promise<FanOut | undefined>;
+  /**
+   * Notes that the caller sums the failed items now, if no other function has done so since `seen` (T10). Only one
+   * caller gets true.
+   */
+  beginSum(id: FanOutId, seen: Millis | undefined, at: Millis): Promise<boolean>;
   /** Ends the fan-out if its status, and its version if given, allow it (T6, T7, T8). Only one caller gets true. */
   end(id: FanOutId, ending: Ending): Promise<boolean>;
   /** Deletes the event that reports the end from the fan-out's row, after the event has been sent (T6). */

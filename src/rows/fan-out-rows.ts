@@ -36,11 +36,12 @@ const OPENED: Attributes<NewFanOut> = {
   failFast: 'FailFast',
   itemKey: 'ItemKey',
 };
-const HEADER: Attributes<Pick<FanOut, keyof NewFanOut | 'status' | 'total' | 'version' | 'checkAt'>> = {
+const HEADER: Attributes<Pick<FanOut, keyof NewFanOut | 'status' | 'total' | 'version' | 'summedAt' | 'checkAt'>> = {
   ...OPENED,
   status: 'Status',
   total: 'Total',
   version: 'V',
+  summedAt: 'SummedAt',
   checkAt: 'CheckAt',
 };
 

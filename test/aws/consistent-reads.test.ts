@@ -109,6 +109,7 @@ const PROMISED: {
     putNode: 'none',
     seal: 'strong',
     noteFails: 'strong',
+    beginSum: 'none',
     end: 'none',
     forgetEvent: 'none',
     due: 'eventual',

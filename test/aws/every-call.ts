@@ -159,6 +159,7 @@ const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
     await fanOuts.ack(id, group, slots);
     await fanOuts.putNode(id, { level: 1, n: 0 }, slots);
     await fanOuts.noteFails(id, ['0:1'], 0);
+    await fanOuts.beginSum(id, undefined, NOW);
     await fanOuts.seal(id, NOW);
     await fanOuts.checkAgain(id, NOW, { checkAt: NOW + 1 });
     const ending = { status: 'complete', from: ['sealed'], because: 'all-done', failed: 0 } as const;

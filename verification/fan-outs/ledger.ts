@@ -28,6 +28,15 @@ export class Book {
   ackedAt: Millis = 0;
   /** When the patrol first interrupted the walk that it continues later. */
   walkBeganAt: Millis | undefined;
+  /** When more items than tolerated had failed, if a sum must find that (T10). */
+  exceededAt: Millis | undefined;
+  /** Number of sums that functions began since then. */
+  sums = 0;
+  /** Number of faults that were injected before. */
+  faultsBefore = 0;
+  /** When an ack was last answered, and since when acks have been answered at least each second. */
+  answeredAt: Millis = 0;
+  steadyFrom: Millis = 0;
   /** The calls that were answered with `complete`: seals, and acks by their delivery. */
   readonly saidTo = new Set<object | 'seal'>();
   /** The groups that were returned for each token. */

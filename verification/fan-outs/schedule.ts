@@ -25,7 +25,7 @@ import {
   type FanOutSteps,
   STEPS,
 } from './scenario.ts';
-import { checkHeader, checkNode, LOOK_TIME } from './writes.ts';
+import { checkFoundInTime, checkHeader, checkNode, LOOK_TIME, type Watched } from './writes.ts';
 
 export interface FanOutReport extends ClientReport {
   readonly books: ReadonlyMap<FanOutId, Book>;
@@ -46,12 +46,13 @@ class FanOutWorld {
   readonly #steps: FanOutSteps;
   readonly #clients: ClientSimulation<ListDeps>;
   readonly #books = new Map<FanOutId, Book>();
+  readonly #watched: Watched;
 
   constructor(scenario: FanOutScenario, traced: boolean) {
     this.#scenario = scenario;
     this.#steps = { ...STEPS, ...scenario.patched?.steps };
     this.#clients = new ClientSimulation(scenario, traced, (life, tables) => this.#depsOf(life, tables));
-    this.#watch();
+    this.#watched = this.#watch();
   }
 
   async run(): Promise<FanOutReport> {
@@ -86,7 +87,7 @@ class FanOutWorld {
     return patched?.deps?.(deps) ?? deps;
   }
 
-  #watch(): void {
+  #watch(): Watched {
     const { config, nodeSize, faults } = this.#scenario;
     const { tables, sentCallbacks, chaos, scheduler } = this.#clients;
     const watched = {
@@ -97,6 +98,7 @@ class FanOutWorld {
       bookOf: (id: FanOutId) => this.#bookOf(id),
       now: () => scheduler.now,
       skew: faults.skew,
+      faultCount: () => Object.values(chaos.counts).reduce((sum, count) => sum + count, 0),
       lookTime: () => (chaos.paused.has('patrol') ? PAUSED : LOOK_TIME),
     };
     tables.watcher = {
@@ -104,6 +106,7 @@ class FanOutWorld {
       fanOutNode: (id, position, before, after) =>
         this.#clients.checked(() => checkNode(watched, id, position, before, after)),
     };
+    return watched;
   }
 
   #bookOf(id: FanOutId): Book {
@@ -174,7 +177,10 @@ class FanOutWorld {
     const step: Step<ListDeps, void> = async (deps) => {
       const asked = this.#before(id, delivery);
       const answer = await this.#steps.ackItems(deps, acks);
-      this.#clients.checked(() => checkAcked(asked(), delivery, answer));
+      this.#clients.checked(() => {
+        checkAcked(asked(), delivery, answer);
+        if (delivery.items.some((item) => this.#bookOf(id).has(item))) checkFoundInTime(this.#watched, id);
+      });
     };
     const answered = await this.#clients.ask(name, delivery.tries, step);
     if (!answered || !delivery.again) return;

@@ -3,10 +3,10 @@
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { FanOutPolicy } from '../../src/domain/config/resolved.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
-import type { FanOut, Node } from '../../src/domain/fan-outs/fan-out.ts';
+import { type FanOut, type Node, TOLERATED_MAX } from '../../src/domain/fan-outs/fan-out.ts';
 import type { NodeSize, Position } from '../../src/domain/fan-outs/tree.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import { MINUTE } from '../../src/domain/timings.ts';
+import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import type { Tables } from '../../src/memory/tables.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book, Tally } from './ledger.ts';
@@ -26,6 +26,8 @@ export interface Watched {
    * visited.
    */
   readonly lookTime: () => Millis;
+  /** The number of faults that were injected so far. */
+  readonly faultCount: () => number;
 }
 
 /** The allowed changes of a fan-out's status. An ended fan-out keeps its status until it is deleted. */
@@ -59,12 +61,50 @@ export const checkHeader = (watched: Watched, before: FanOut | undefined, after:
   if (before.status !== after.status && after.status !== 'sealed') checkEnd(watched, before, after);
   else demand(sameEnd(before, after), 'the end of a fan-out never changes', subject);
   book.walkBeganAt = after.walk && (book.walkBeganAt ?? watched.now());
+  if (after.summedAt !== before.summedAt) book.sums += 1;
+  noteExcess(watched, after);
   if (before.event && !after.event)
     demand(
       watched.sentCallbacks.some(({ event }) => event === before.event?.event),
       'an event is removed only after it was sent',
       subject,
     );
+};
+
+/** T10. Notes when the failures of a sealed fan-out exceed a share of all items that is too large to note each one. */
+const noteExcess = ({ bookOf, now, faultCount }: Watched, fanOut: FanOut): void => {
+  const { failFast, status, id } = fanOut;
+  if (!failFast || !('share' in failFast) || status !== 'sealed') return;
+  const tolerated = toleratedOf(fanOut, status);
+  const book = bookOf(id);
+  if (tolerated <= TOLERATED_MAX || book.tally().failed <= tolerated) book.exceededAt = undefined;
+  else if (book.exceededAt === undefined) {
+    book.exceededAt = now();
+    book.sums = 0;
+    book.faultsBefore = faultCount();
+  }
+};
+
+/** The longest time until a sum finds too many failures while an ack is answered each second, in ms (T10). */
+const FOUND_WITHIN: Millis = 10 * SECOND;
+/** The longest time until the next sum, if the function that sums dies. */
+const SUMMED_AGAIN: Millis = 7 * SECOND;
+
+/** T10. Checks, after the answer to an ack of an existing item, that too many failures are found in time. */
+export const checkFoundInTime = ({ bookOf, now, skew, tables, faultCount }: Watched, id: FanOutId): void => {
+  const book = bookOf(id);
+  if (now() - book.answeredAt > SECOND) book.steadyFrom = now();
+  book.answeredAt = now();
+  const { exceededAt, steadyFrom, sums } = book;
+  if (exceededAt === undefined || tables.fanOuts.get(id)?.ended) return;
+  const failedSums = Math.max(0, Math.min(sums - 1, faultCount() - book.faultsBefore));
+  const limit = FOUND_WITHIN + failedSums * SUMMED_AGAIN + 2 * skew;
+  demand(now() - Math.max(exceededAt, steadyFrom) <= limit, 'too many failures are found in time while acks arrive', {
+    id,
+    exceededAt,
+    steadyFrom,
+    sums,
+  });
 };
 
 const sameEnd = (before: FanOut, after: FanOut): boolean =>
@@ -169,12 +209,18 @@ const checkEvent = ({ id, status, ended, event }: FanOut, { items, done, failed 
 };
 
 export const checkNode = (
-  { bookOf, nodeSize: { width }, now, tables }: Watched,
+  watched: Watched,
   id: FanOutId,
   { level, n }: Position,
   before: Node | undefined,
   after: Node,
 ): void => {
+  const {
+    bookOf,
+    nodeSize: { width },
+    now,
+    tables,
+  } = watched;
   const book = bookOf(id);
   const subject = { id, level, n, before, after };
   demand(
@@ -199,6 +245,8 @@ export const checkNode = (
     group?.done.set(index, slot);
     book.ackedAt = Math.max(book.ackedAt, now());
   }
+  const fanOut = tables.fanOuts.get(id);
+  if (fanOut) noteExcess(watched, fanOut);
   // The count is not compared with the record, because a paused producer may write a deleted group again. Such a group
   // is deleted once more.
   demand(

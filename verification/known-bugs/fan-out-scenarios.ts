@@ -79,3 +79,17 @@ export const withoutItems: ScenarioChange = (scenario) => ({
     requests: requests.filter(({ do: each }) => each !== 'add'),
   })),
 });
+/**
+ * Hundreds of items are acked within a minute, and more of them fail than the share that a sum has to find. Half of the
+ * schedules have no faults, so that one sum must suffice.
+ */
+export const steadyFailures: ScenarioChange = (scenario) => ({
+  ...(scenario.seed % 2 === 0 ? {} : { faults: NO_FAULTS }),
+  faultsEnd: 90 * MINUTE,
+  nodeSize: { width: 20, acksAtOnce: 10 },
+  producers: withRequests(scenario, (request, n) => ({
+    after: 0,
+    ...(request.do === 'add' ? { count: 300 + 20 * (n % 4) } : {}),
+  })).map(({ id, requests }) => ({ id, requests: requests.filter(({ do: each }) => each !== 'delete') })),
+  fanOuts: withConsumers(scenario, { span: MINUTE, failing: 0.5, lost: 0, atOnce: 3 }, { share: 0.3 }),
+});

@@ -98,6 +98,12 @@ const repeatedAckNotesNoFailures = acking(
   ),
 );
 
+/** Failures are summed only over finished groups, when a group with failures ends. */
+const failuresNotSummed = acking(() => ({ beginSum: async () => false }));
+
+/** The sum misses the groups that are not finished. */
+const sumIgnoresGroups = acking(() => ({ counts: async (_, positions) => positions.map(() => undefined) }));
+
 /** A late ack creates the missing row. */
 const lateAckCreatesRow = acking(({ ack, putGroups, width }) => ({
   ack: async (id, position, slots) => {
@@ -273,6 +279,13 @@ export const FAN_OUT_BUGS: readonly Known<Patched, FanOutScenario>[] = [
   ['repeated ack counted twice', repeatedAckCounted, /^a slot is set only/],
   ['repeated ack does not climb', repeatedAckDoesNotClimb, AGAIN],
   ['repeated ack does not note failed items', repeatedAckNotesNoFailures, AGAIN, scenarios.failuresAreAckedAgain],
+  [
+    'failures not summed while acks arrive',
+    failuresNotSummed,
+    /^too many failures are found in time/,
+    scenarios.steadyFailures,
+  ],
+  ['sum ignores unfinished groups', sumIgnoresGroups, /^too many failures are found in time/, scenarios.steadyFailures],
   ['late ack creates a row', lateAckCreatesRow, /^a group has as many slots/],
   ['node climbs before the seal', nodeClimbsBeforeSeal, /^a slot is set only when no more items/],
   ['parent node written anew', parentWrittenAnew, UNDONE],

@@ -20,7 +20,7 @@
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import { type FanOutId, isNumbered } from '../fan-out-ids.ts';
 import type { Millis } from '../ids.ts';
-import { MINUTE } from '../timings.ts';
+import { MINUTE, SECOND } from '../timings.ts';
 import { childCount, nodesAt, numberedSize, type Position } from './tree.ts';
 
 /**
@@ -91,6 +91,8 @@ export interface FanOut extends NewFanOut {
   /** The ids `group:index` of failed items. Only as many are stored as `failFast` needs. */
   readonly fails: readonly string[];
   readonly ended?: Ended;
+  /** When a function last began to sum the failed items of a fan-out that tolerates many (T10). */
+  readonly summedAt?: Millis;
   /** The event that reports the fan-out's end. It is stored until it has been sent. */
   readonly event?: CallbackMessage;
   /** When the patrol checks the fan-out next. Absent after its rows are deleted. */
@@ -201,6 +203,15 @@ export const isTooMany = (fanOut: FanOut, failed: number): boolean =>
 
 /** Whether the tolerated failures are too many to note one by one. They are summed over the nodes instead. */
 export const sumsFailures = (fanOut: FanOut): boolean => (tolerated(fanOut) ?? 0) > TOLERATED_MAX;
+
+/** How often the failed items of a fan-out that tolerates many are summed while acks arrive, in ms (T10). */
+const SUM_EVERY: Millis = 4 * SECOND;
+
+/** Whether the failed items are to be summed now (T10). The clock of the function that summed them last may differ. */
+export const isSumDue = (fanOut: FanOut, now: Millis): boolean =>
+  fanOut.ended === undefined &&
+  sumsFailures(fanOut) &&
+  (fanOut.summedAt === undefined || Math.abs(now - fanOut.summedAt) >= SUM_EVERY);
 
 /** Whether nothing has happened for too long. Deferred lists never count as idle. @param seenAt time of the last ack */
 export const isIdle = (

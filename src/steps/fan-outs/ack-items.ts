@@ -17,7 +17,7 @@ import {
 import { numberedSize, type Position } from '../../domain/fan-outs/tree.ts';
 import type { Slots } from '../../ports/fan-outs.ts';
 import type { FanOutDeps } from '../deps.ts';
-import { climb, noteFails } from './complete.ts';
+import { climb, failFastAfterLook, noteFails } from './complete.ts';
 
 /** An item, and its outcome. */
 export interface ItemAck {
@@ -114,7 +114,12 @@ const completionAfter = async (
     if (noted.isUnknown || noted.isComplete) return noted;
   }
   const slots = isNumbered(id) ? node.slots : undefined;
-  return mayBeDone(node, slots) ? climb(deps, id, group, node, isRepeat) : { isComplete: false };
+  const climbed: Completion = mayBeDone(node, slots)
+    ? await climb(deps, id, group, node, isRepeat)
+    : { isComplete: false };
+  if (climbed.isUnknown || climbed.isComplete || failed.length > 0 || isNumbered(id)) return climbed;
+  const judged = await failFastAfterLook(deps, id, climbed.fanOut);
+  return judged?.isComplete ? judged : climbed;
 };
 
 interface Written {

@@ -23,6 +23,7 @@ import { nodesAt, type Position, parentOf, topLevel } from '../../domain/fan-out
 import type { Slots } from '../../ports/fan-outs.ts';
 import type { FanOutDeps } from '../deps.ts';
 import { completeAll, failFast } from './end.ts';
+import { failedIn, lookForSum, sumIfDue } from './sums.ts';
 
 /**
  * T4. Climbs from a node while nodes are done. The header is read *after* each node was written, and a seal writes the
@@ -108,7 +109,9 @@ export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<Fa
   const { fanOuts } = deps;
   const { id, groups } = fanOut;
   if (groups === 0) return completeAll(deps, fanOut, 0);
-  const early = await failFastIfDue(deps, fanOut);
+  // The seal fixes the number of tolerated items. So all failures so far are judged, also those in unfinished groups.
+  const failed = sumsFailures(fanOut) ? await failedIn(fanOuts, fanOut) : fanOut.fails.length;
+  const early = await failFastAt(deps, fanOut, failed);
   if (early.isComplete) return early.fanOut;
   for (let level = 0; level <= topLevel(groups, fanOuts.width); level += 1) {
     const position = { level, n: nodesAt(groups, level, fanOuts.width) - 1 };
@@ -123,7 +126,8 @@ export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<Fa
 /** T7. Notes failed items, if the fan-out has `failFast`. @param fails `group:index`. */
 export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly string[]): Promise<Completion> => {
   const fanOut = await deps.fanOuts.read(id);
-  if (!fanOut?.failFast || fanOut.ended || sumsFailures(fanOut)) return completionOf(fanOut);
+  if (!fanOut?.failFast || fanOut.ended) return completionOf(fanOut);
+  if (sumsFailures(fanOut)) return failFastIfSummed(deps, fanOut);
   const unknown = fails.filter((each) => !fanOut.fails.includes(each)).slice(0, TOLERATED_MAX + 1);
   const noted = unknown.length > 0 ? await deps.fanOuts.noteFails(id, unknown, TOLERATED_MAX) : fanOut;
   return failFastIfDue(deps, noted ?? fanOut);
@@ -136,7 +140,29 @@ export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly 
 const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Completion> => {
   if (fanOut.ended) return completionOf(fanOut);
   const failed = sumsFailures(fanOut) ? await failedInDone(deps, fanOut) : fanOut.fails.length;
-  return completionOf(isTooMany(fanOut, failed) ? await failFast(deps, fanOut, { failed }) : fanOut);
+  return failFastAt(deps, fanOut, failed);
+};
+
+const failFastAt = async (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<Completion> =>
+  completionOf(isTooMany(fanOut, failed) ? await failFast(deps, fanOut, { failed }) : fanOut);
+
+/** T10. Sums the failures if that is due, and completes the fan-out if they are too many. */
+const failFastIfSummed = async (deps: FanOutDeps, fanOut: FanOut): Promise<Completion> => {
+  const failed = await sumIfDue(deps, fanOut);
+  return failed === undefined ? completionOf(fanOut) : failFastAt(deps, fanOut, failed);
+};
+
+/**
+ * T10. The same after an ack of succeeded items. Undefined if this process has read the header shortly before.
+ * @param read the header, if the ack has read it
+ */
+export const failFastAfterLook = async (
+  deps: FanOutDeps,
+  id: FanOutId,
+  read: FanOut | undefined,
+): Promise<Completion | undefined> => {
+  const fanOut = read ?? (await lookForSum(deps, id));
+  return fanOut && sumsFailures(fanOut) ? failFastIfSummed(deps, fanOut) : undefined;
 };
 
 const failedInDone = async ({ fanOuts }: FanOutDeps, { id, groups }: FanOut): Promise<number> => {

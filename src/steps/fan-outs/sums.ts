@@ -1,0 +1,70 @@
+/** Sums the failed items of a fan-out (T10). */
+import pLimit from 'p-limit';
+import type { FanOutId } from '../../domain/fan-out-ids.ts';
+import { type FanOut, isSumDue } from '../../domain/fan-outs/fan-out.ts';
+import { childrenOf, nodesAt, type Position } from '../../domain/fan-outs/tree.ts';
+import type { Millis } from '../../domain/ids.ts';
+import { MINUTE, SECOND } from '../../domain/timings.ts';
+import type { FanOuts } from '../../ports/fan-outs.ts';
+import type { FanOutDeps } from '../deps.ts';
+
+/** Number of parent nodes that are read at once. */
+const CONCURRENCY = 8;
+
+/**
+ * The number of failed items. Costs a read for each parent node, and for each group whose slot in it is empty. It may
+ * miss items that fail during the sum, and never counts too many.
+ */
+export const failedIn = async (
+  fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,
+  { id, groups }: FanOut,
+): Promise<number> => {
+  const { width } = fanOuts;
+  const parents = Array.from({ length: nodesAt(groups, 1, width) }, (_, n): Position => ({ level: 1, n }));
+  const sums = await pLimit(CONCURRENCY).map(parents, async (parent) => {
+    // The parent is read first: a group that climbs between the two reads is then counted once.
+    const node = await fanOuts.node(id, parent);
+    const open = childrenOf(parent, groups, width).filter((_, slot) => !node?.slots[slot]);
+    const counts = await fanOuts.counts(id, open);
+    return counts.reduce((sum, group) => sum + (group?.failed ?? 0), node?.failed ?? 0);
+  });
+  return sums.reduce((sum, each) => sum + each, 0);
+};
+
+/** How long a process does not read the header again for acks that succeed, in ms. */
+const LOOK_EVERY: Millis = 2 * SECOND;
+/** The same for fan-outs whose failures are never summed. */
+const LOOK_RARELY: Millis = MINUTE;
+/** Number of fan-outs that a process remembers. */
+const REMEMBERED = 10_000;
+
+/** When a process reads the header of a fan-out again, for each store. A warm function keeps its store. */
+const nextLooks = new WeakMap<object, Map<FanOutId, Millis>>();
+
+/**
+ * T10. The header of a fan-out whose failed items may be due to be summed, at most once per `LOOK_EVERY` in a process.
+ * An ack of succeeded items asks too, because the function that acked the last failed item may have died.
+ */
+export const lookForSum = async ({ fanOuts, machine }: FanOutDeps, id: FanOutId): Promise<FanOut | undefined> => {
+  const known = nextLooks.get(fanOuts) ?? new Map<FanOutId, Millis>();
+  nextLooks.set(fanOuts, known);
+  const now = machine.now();
+  if (now < (known.get(id) ?? 0)) return undefined;
+  known.delete(id);
+  known.set(id, now + LOOK_EVERY);
+  const fanOut = await fanOuts.read(id);
+  const isShared = fanOut?.failFast !== undefined && 'share' in fanOut.failFast && !fanOut.ended;
+  if (!isShared) known.set(id, now + LOOK_RARELY);
+  for (const [oldest] of known) {
+    if (known.size <= REMEMBERED) break;
+    known.delete(oldest);
+  }
+  return fanOut;
+};
+
+/** T10. The number of failed items, if no function has summed them for a while; otherwise undefined. */
+export const sumIfDue = async ({ fanOuts, machine }: FanOutDeps, fanOut: FanOut): Promise<number | undefined> => {
+  const now = machine.now();
+  if (!isSumDue(fanOut, now)) return undefined;
+  return (await fanOuts.beginSum(fanOut.id, fanOut.summedAt, now)) ? failedIn(fanOuts, fanOut) : undefined;
+};
