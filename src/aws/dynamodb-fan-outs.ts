@@ -18,6 +18,7 @@ import {
   countsOf,
   endedFields,
   fanOutOf,
+  firstFailureItem,
   headerKey,
   ITEM_KEY_ATTRIBUTES,
   itemKeyOf,
@@ -42,7 +43,7 @@ import {
   transactionally,
   writeAll,
 } from './dynamodb.ts';
-import { ackNode } from './fan-out-acks.ts';
+import { ackNode, correctGroup } from './fan-out-acks.ts';
 import { headerPage } from './header-pages.ts';
 
 /**
@@ -156,6 +157,10 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
       return keys.map(({ Id }) => byKey.get(Id as string));
     },
     ack: (id, position, slots) => ackNode(client, table, id, position, slots),
+    correct: (id, group, indexes, at) => correctGroup(client, table, id, group, indexes, at),
+    noteCorrection: async (id) => {
+      await change(id, { set: 'SET Corrected = :yes', when: 'attribute_exists(Id)', values: { ':yes': true } });
+    },
     putNode: async (id, position, slots) => {
       const put = new PutCommand({
         TableName: table,
@@ -179,6 +184,45 @@ export const dynamoDBFanOuts = (client: DynamoDBDocumentClient, table: string): 
         values: { ':fails': new Set(fails), ':most': most },
       });
       return noted ?? read(id);
+    },
+    forgetFails: (id, fails) =>
+      change(id, {
+        set: 'DELETE Fails :fails',
+        when: 'attribute_exists(Id)',
+        values: { ':fails': new Set(fails) },
+      }),
+    noteFailedGroup: async (id, seen, group) => {
+      const noted = await change(id, {
+        set: 'SET FailedGroup = :group',
+        when: seen === undefined ? 'attribute_exists(Id) AND attribute_not_exists(FailedGroup)' : 'FailedGroup = :seen',
+        values: { ':group': group, ...(seen === undefined ? {} : { ':seen': seen }) },
+      });
+      return noted !== undefined;
+    },
+    note: async (id, what, checkAt) => {
+      const { notice } = what;
+      const isFirst = notice === 'first-failure';
+      const noted = await change(id, {
+        set: `SET ${isFirst ? 'FirstFailure' : 'AllSucceeded'} = :value, CheckAt = :check ADD Unsent :notice`,
+        when: isFirst
+          ? '#status IN (:open, :sealed) AND attribute_not_exists(FirstFailure)'
+          : '#status = :complete AND attribute_not_exists(AllSucceeded)',
+        values: {
+          ':check': checkAt,
+          ':notice': new Set([notice]),
+          ...(isFirst
+            ? { ':value': firstFailureItem(what.firstFailure), ':open': 'open', ':sealed': 'sealed' }
+            : { ':value': what.at, ':complete': 'complete' }),
+        },
+      });
+      return noted ?? read(id);
+    },
+    noticeSent: async (id, notice) => {
+      await change(id, {
+        set: 'DELETE Unsent :notice',
+        when: 'attribute_exists(Id)',
+        values: { ':notice': new Set([notice]) },
+      });
     },
     beginSum: async (id, seen, at) => {
       const begun = await change(id, {

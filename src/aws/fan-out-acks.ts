@@ -4,6 +4,7 @@ import { type DynamoDBDocumentClient, UpdateCommand, type UpdateCommandInput } f
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { type FanOutId, isNumbered } from '../domain/fan-out-ids.ts';
 import type { Position } from '../domain/fan-outs/tree.ts';
+import type { Millis } from '../domain/ids.ts';
 import type { Acked, Slots } from '../ports/fan-outs.ts';
 import { countsOf, nodeKey, nodeOf } from '../rows/fan-out-rows.ts';
 
@@ -18,6 +19,34 @@ export const ackNode = async (
   try {
     const { Attributes = {} } = await client.send(new UpdateCommand(ackInput(table, id, position, slots)));
     return { isWritten: true, node: isWhole(id, position) ? nodeOf(Attributes) : countsOf(Attributes) };
+  } catch (cause) {
+    if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
+    return { isWritten: false, node: cause.Item && nodeOf(unmarshall(cause.Item)) };
+  }
+};
+
+/** T11. Changes places of a group from failed to succeeded. If one of them is not failed, returns the row unchanged. */
+export const correctGroup = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: FanOutId,
+  group: number,
+  indexes: readonly number[],
+  at: Millis,
+): Promise<Acked> => {
+  try {
+    const { Attributes = {} } = await client.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: nodeKey(id, { level: 0, n: group }),
+        UpdateExpression: `SET ${indexes.map((index) => `r[${index}]=:y`).join(',')},Seen=:t ADD f :f`,
+        ConditionExpression: indexes.map((index) => `r[${index}]=:n`).join(' AND '),
+        ExpressionAttributeValues: { ':y': true, ':n': false, ':f': -indexes.length, ':t': at },
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      }),
+    );
+    return { isWritten: true, node: countsOf(Attributes) };
   } catch (cause) {
     if (!(cause instanceof ConditionalCheckFailedException)) throw cause;
     return { isWritten: false, node: cause.Item && nodeOf(unmarshall(cause.Item)) };

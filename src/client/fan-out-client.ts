@@ -35,6 +35,8 @@ export interface FanOutToOpen {
    * 1).
    */
   readonly failFast?: FailFast;
+  /** Whether an event names a failed item as soon as one has failed. @default false */
+  readonly notifyFirstFailure?: boolean;
 }
 
 /** Options of {@link OpenFanOut.add}. */

@@ -85,6 +85,19 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
         putFanOutNode(tables, id, position, after);
         return { isWritten: true, node: position.level === 0 && isNumbered(id) ? after : countsOf(after) };
       }),
+    correct: (id, group, indexes, at) =>
+      through(gate, 'fanOuts.correct', (): Acked => {
+        const position = { level: 0, n: group };
+        const node = nodeAt(id, position);
+        if (!node || !indexes.every((index) => node.slots[index] === false)) return { isWritten: false, node };
+        const slots = node.slots.map((slot, index) => (indexes.includes(index) ? true : slot));
+        const after = { ...node, slots, failed: node.failed - indexes.length, seenAt: at };
+        putFanOutNode(tables, id, position, after);
+        return { isWritten: true, node: countsOf(after) };
+      }),
+    noteCorrection: async (id) => {
+      await write('fanOuts.noteCorrection', id, (fanOut) => ({ ...fanOut, corrected: true }));
+    },
     putNode: (id, position, slots) =>
       through(gate, 'fanOuts.putNode', () => {
         if (nodeAt(id, position)) return false;
@@ -104,6 +117,38 @@ export const memoryFanOuts = (tables: Tables, gate: Gate, size: NodeSize = FULL_
         fanOut.fails.length <= most ? { ...fanOut, fails: [...new Set([...fanOut.fails, ...fails])] } : undefined,
       );
       return stored;
+    },
+    forgetFails: async (id, fails) => {
+      const { stored } = await write('fanOuts.forgetFails', id, (fanOut) => ({
+        ...fanOut,
+        fails: fanOut.fails.filter((each) => !fails.includes(each)),
+      }));
+      return stored;
+    },
+    noteFailedGroup: async (id, seen, failedGroup) => {
+      const { isWritten } = await write('fanOuts.noteFailedGroup', id, (fanOut) =>
+        fanOut.failedGroup === seen ? { ...fanOut, failedGroup } : undefined,
+      );
+      return isWritten;
+    },
+    note: async (id, what, checkAt) => {
+      const { stored } = await write('fanOuts.note', id, (fanOut) => {
+        const { notice } = what;
+        const unsent = [...(fanOut.unsent ?? []), notice];
+        if (notice === 'all-succeeded')
+          return fanOut.status === 'complete' && fanOut.allSucceededAt === undefined
+            ? { ...fanOut, allSucceededAt: what.at, unsent, checkAt }
+            : undefined;
+        const isNoted = fanOut.firstFailure !== undefined || fanOut.ended !== undefined;
+        return isNoted ? undefined : { ...fanOut, firstFailure: what.firstFailure, unsent, checkAt };
+      });
+      return stored;
+    },
+    noticeSent: async (id, notice) => {
+      await write('fanOuts.noticeSent', id, ({ unsent = [], ...fanOut }) => {
+        const left = unsent.filter((each) => each !== notice);
+        return left.length === 0 ? fanOut : { ...fanOut, unsent: left };
+      });
     },
     beginSum: async (id, seen, at) => {
       const { isWritten } = await write('fanOuts.beginSum', id, (fanOut) =>

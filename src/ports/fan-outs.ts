@@ -5,7 +5,16 @@
 
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import type { FanOutId } from '../domain/fan-out-ids.ts';
-import type { Ended, FanOut, NewFanOut, Node, NodeCounts, Walk } from '../domain/fan-outs/fan-out.ts';
+import type {
+  Ended,
+  FanOut,
+  FirstFailure,
+  NewFanOut,
+  Node,
+  NodeCounts,
+  Notice,
+  Walk,
+} from '../domain/fan-outs/fan-out.ts';
 import type { NodeSize, Position } from '../domain/fan-outs/tree.ts';
 import type { Millis, Token } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
@@ -47,6 +56,11 @@ export interface Ending extends Ended {
   readonly checkAt: Millis;
 }
 
+/** A notice, with the fields from which its event is made. */
+export type Noted =
+  | { readonly notice: 'first-failure'; readonly firstFailure: FirstFailure }
+  | { readonly notice: 'all-succeeded'; readonly at: Millis };
+
 export interface FanOuts extends NodeSize {
   /** Stores a fan-out if absent. Returns the stored one. @param checkAt when the patrol first checks it */
   open(fanOut: NewFanOut, checkAt: Millis): Promise<{ readonly isNew: boolean; readonly stored: FanOut }>;
@@ -74,6 +88,13 @@ export interface FanOuts extends NodeSize {
   counts(id: FanOutId, positions: readonly Position[]): Promise<readonly (NodeCounts | undefined)[]>;
   /** Writes slots if all of them are empty (T3). */
   ack(id: FanOutId, position: Position, slots: Slots): Promise<Acked>;
+  /**
+   * Changes slots of a group from failed to succeeded, if all of them are failed (T11). Otherwise returns the stored
+   * node.
+   */
+  correct(id: FanOutId, group: number, indexes: readonly number[], at: Millis): Promise<Acked>;
+  /** Notes that items of the fan-out may be corrected (T11). */
+  noteCorrection(id: FanOutId): Promise<void>;
   /** Puts a node above the groups, with only `slots` set, if absent (T1). */
   putNode(id: FanOutId, position: Position, slots: Slots): Promise<boolean>;
   /** Seals the fan-out if it is open (T5). Returns the stored fan-out. */
@@ -82,6 +103,18 @@ export interface FanOuts extends NodeSize {
    * Adds failed items to the stored ones, unless more than `most` are stored already (T7). Returns the stored fan-out.
    */
   noteFails(id: FanOutId, fails: readonly string[], most: number): Promise<FanOut | undefined>;
+  /** Removes failed items from the stored ones, because they have succeeded (T11). Returns the stored fan-out. */
+  forgetFails(id: FanOutId, fails: readonly string[]): Promise<FanOut | undefined>;
+  /** Notes a group that has failed items, if the noted group is still `seen` (T12). Only one caller gets true. */
+  noteFailedGroup(id: FanOutId, seen: number | undefined, group: number): Promise<boolean>;
+  /**
+   * Notes a first failure of a fan-out that has not ended (T13), or that all items of a complete one have succeeded
+   * (T12), if that is not noted yet. The event is then unsent, and the patrol checks the fan-out at `checkAt`. Returns
+   * the stored fan-out.
+   */
+  note(id: FanOutId, what: Noted, checkAt: Millis): Promise<FanOut | undefined>;
+  /** Notes that an event was sent. */
+  noticeSent(id: FanOutId, notice: Notice): Promise<void>;
   /**
    * Notes that the caller sums the failed items now, if no other function has done so since `seen` (T10). Only one
    * caller gets true.

@@ -3,7 +3,16 @@
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import { expiresAt } from '../domain/expiry.ts';
 import type { FanOutId } from '../domain/fan-out-ids.ts';
-import type { Ended, FanOut, NewFanOut, Node, NodeCounts, Walk } from '../domain/fan-outs/fan-out.ts';
+import type {
+  Ended,
+  FanOut,
+  FirstFailure,
+  NewFanOut,
+  Node,
+  NodeCounts,
+  Notice,
+  Walk,
+} from '../domain/fan-outs/fan-out.ts';
 import { FULL_SIZE, groupSizes, type Position } from '../domain/fan-outs/tree.ts';
 import { digest, type Token } from '../domain/ids.ts';
 import type { Ending, Reservation, Slots } from '../ports/fan-outs.ts';
@@ -34,14 +43,31 @@ const OPENED: Attributes<NewFanOut> = {
   userKey: 'UserKey',
   callback: 'Callback',
   failFast: 'FailFast',
+  notifyFirstFailure: 'NotifyFirst',
   itemKey: 'ItemKey',
 };
-const HEADER: Attributes<Pick<FanOut, keyof NewFanOut | 'status' | 'total' | 'version' | 'summedAt' | 'checkAt'>> = {
+const HEADER: Attributes<
+  Pick<
+    FanOut,
+    | keyof NewFanOut
+    | 'status'
+    | 'total'
+    | 'version'
+    | 'summedAt'
+    | 'checkAt'
+    | 'corrected'
+    | 'failedGroup'
+    | 'allSucceededAt'
+  >
+> = {
   ...OPENED,
   status: 'Status',
   total: 'Total',
   version: 'V',
   summedAt: 'SummedAt',
+  corrected: 'Corrected',
+  failedGroup: 'FailedGroup',
+  allSucceededAt: 'AllSucceeded',
   checkAt: 'CheckAt',
 };
 
@@ -68,6 +94,8 @@ export const fanOutOf = (stored: Item): FanOut => {
     groups: (row.G as number | undefined) ?? groupSizes(row.Total as number, FULL_SIZE.width).length,
     touchedAt: (row.Touched ?? row.CreatedAt) as number,
     fails: [...((row.Fails as Set<string> | undefined) ?? [])],
+    ...(row.Unsent === undefined ? {} : { unsent: [...(row.Unsent as Set<Notice>)] }),
+    ...(row.FirstFailure === undefined ? {} : { firstFailure: read(FIRST_FAILURE, row.FirstFailure) }),
     ...(row.EndedAt === undefined ? {} : { ended: read(ENDED, row) }),
     ...(row.Event === undefined ? {} : { event: read(EVENT, row.Event) }),
     ...(row.Walk === undefined ? {} : { walk: read(WALK, row.Walk) }),
@@ -78,6 +106,8 @@ const WALK: Attributes<Walk> = { next: 'Next', groups: 'G', failed: 'Failed', le
 export const walkItem = (walk: Walk): Item => written(WALK, walk);
 
 const ENDED: Attributes<Ended> = { at: 'EndedAt', because: 'Because', failed: 'Failed', pending: 'Pending' };
+const FIRST_FAILURE: Attributes<FirstFailure> = { item: 'Item', at: 'At' };
+export const firstFailureItem = (failure: FirstFailure): Item => written(FIRST_FAILURE, failure);
 const EVENT: Attributes<CallbackMessage> = { to: 'To', event: 'Text' };
 
 /** The attributes that the write ending a fan-out sets. */

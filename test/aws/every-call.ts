@@ -160,6 +160,12 @@ const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
     await fanOuts.putNode(id, { level: 1, n: 0 }, slots);
     await fanOuts.noteFails(id, ['0:1'], 0);
     await fanOuts.beginSum(id, undefined, NOW);
+    await fanOuts.correct(id, 0, [0], NOW);
+    await fanOuts.noteCorrection(id);
+    await fanOuts.forgetFails(id, ['0:1']);
+    await fanOuts.noteFailedGroup(id, undefined, 0);
+    await fanOuts.note(id, { notice: 'first-failure', firstFailure: { item: 'f:0:0' as never, at: NOW } }, NOW);
+    await fanOuts.noticeSent(id, 'first-failure');
     await fanOuts.seal(id, NOW);
     await fanOuts.checkAgain(id, NOW, { checkAt: NOW + 1 });
     const ending = { status: 'complete', from: ['sealed'], because: 'all-done', failed: 0 } as const;

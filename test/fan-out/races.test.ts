@@ -206,7 +206,7 @@ describe('fail fast', () => {
         const kit = fanOutKit(undefined, TOLERATED_MAX + 50);
         await kit.open({ failFast: { count: TOLERATED_MAX } });
         const items = itemsOf(await kit.add(TOLERATED_MAX + 30)).slice(0, failed);
-        if (atOnce) await noteFails(kit, FAN_OUT, items);
+        if (atOnce) await noteFails(kit, FAN_OUT, 0, [...items.keys()]);
         else for (const item of items) await kit.ack([item], 'failed');
         expect([failed, atOnce, (await kit.read()).status]).toEqual([failed, atOnce, status]);
       }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
+import { type FanOutId, fanOutId, type ItemId } from '../../src/domain/fan-out-ids.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import type { Token } from '../../src/domain/ids.ts';
 import { type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
@@ -173,6 +173,58 @@ describeEach('fan-outs', storeKinds, (stores) => {
     expect(await reserved(id, 'a', 0, 1)).toBe(false);
     expect(await store().seal(id, NOW)).toMatchObject({ status: 'complete' });
     expect(await store().end(newId(), ending)).toBe(false);
+  });
+
+  it('note each event once, and until it is sent', async () => {
+    const id = await opened();
+    const firstFailure = { item: `${id}:0:1` as ItemId, at: NOW };
+    const failure = { notice: 'first-failure', firstFailure } as const;
+    expect(await store().note(id, failure, NOW + 1)).toMatchObject({ firstFailure, checkAt: NOW + 1 });
+    const other = { ...failure, firstFailure: { item: `${id}:0:2` as ItemId, at: NOW } };
+    expect(await store().note(id, other, NOW + 2)).toMatchObject({ firstFailure, unsent: ['first-failure'] });
+    const success = { notice: 'all-succeeded', at: NOW } as const;
+    expect(await store().note(id, success, NOW + 3), 'not complete').not.toHaveProperty('allSucceededAt');
+    await store().seal(id, NOW);
+    await store().end(id, ending);
+    const both = { allSucceededAt: NOW, unsent: expect.arrayContaining(['first-failure', 'all-succeeded']) };
+    expect(await store().note(id, success, NOW + 4)).toMatchObject(both);
+    await store().noticeSent(id, 'first-failure');
+    expect(await store().read(id)).toMatchObject({ unsent: ['all-succeeded'], checkAt: NOW + 4 });
+    await store().noticeSent(id, 'all-succeeded');
+    expect(await store().read(id)).not.toHaveProperty('unsent');
+    expect(await store().note(newId(), success, NOW)).toBeUndefined();
+  });
+
+  it('correct failed items only, and forget their failures', async () => {
+    const id = await opened();
+    await store().putGroups(id, [{ n: 0, size: 3 }], NOW);
+    await store().ack(id, LEAF, {
+      slots: new Map([
+        [0, true],
+        [1, false],
+        [2, false],
+      ]),
+      failed: 2,
+      at: NOW,
+    });
+    const corrected = await store().correct(id, 0, [1], NOW + 5);
+    expect(corrected).toEqual({ isWritten: true, node: { left: 0, failed: 1, seenAt: NOW + 5 } });
+    const slots = [true, true, false];
+    expect(await store().correct(id, 0, [1, 2], NOW + 6)).toMatchObject({
+      isWritten: false,
+      node: { slots, failed: 1 },
+    });
+    expect(await store().correct(id, 7, [0], NOW)).toEqual({ isWritten: false, node: undefined });
+    await store().noteFails(id, ['0:1', '0:2'], 9);
+    expect((await store().forgetFails(id, ['0:1', '5:5']))?.fails).toEqual(['0:2']);
+    await store().noteCorrection(id);
+    expect(await store().noteFailedGroup(id, undefined, 4)).toBe(true);
+    expect(await store().noteFailedGroup(id, undefined, 5)).toBe(false);
+    expect(await store().noteFailedGroup(id, 4, 5)).toBe(true);
+    expect(await store().beginSum(id, undefined, NOW)).toBe(true);
+    expect(await store().beginSum(id, undefined, NOW)).toBe(false);
+    expect(await store().beginSum(id, NOW, NOW + 1)).toBe(true);
+    expect(await store().read(id)).toMatchObject({ corrected: true, failedGroup: 5, summedAt: NOW + 1 });
   });
 
   it('cannot end another way while their event is being sent', async () => {

@@ -9,7 +9,7 @@ const F = fleet('flights');
 
 export const fanOuts = async () => {
   const { ask } = started();
-  const opening = { id: 'f', userKey: 'k', callback: 'ops', failFast: { share: 0.5 } };
+  const opening = { id: 'f', userKey: 'k', callback: 'ops', failFast: { share: 0.5 }, notifyFirstFailure: true };
   await ask('POST /fan-outs', opening);
   await ask('POST /fan-outs', opening);
   await ask('POST /fan-outs', { id: 'f' });

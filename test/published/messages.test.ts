@@ -9,7 +9,7 @@ import { type Ended, eventOf, leaving } from '../../src/domain/callbacks/event.t
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { printCall, printEvent } from '../../src/domain/downstream/downstream.ts';
 import { readAnswer } from '../../src/domain/downstream/http-answer.ts';
-import { eventOfEnd } from '../../src/domain/fan-outs/event.ts';
+import { eventOfEnd, eventOfNotice } from '../../src/domain/fan-outs/event.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import { trackerOf } from '../../src/domain/lists/ids.ts';
 import { parseRedrive } from '../../src/domain/register/redrive-message.ts';
@@ -137,6 +137,9 @@ describe('an event to a destination', () => {
     expect(ofEnd('f', 'complete', 'all-done')).toBe('groupage.fan-out.completed');
     expect(ofEnd('f', 'complete', 'too-many-failed')).toBe('groupage.fan-out.completed');
     expect(ofEnd('f', 'expired', 'idle')).toBe('groupage.fan-out.expired');
+    const noted = { ...opened, id: 'f', firstFailure: { item: 'f:0:1', at: NOW }, allSucceededAt: NOW } as FanOut;
+    for (const notice of ['first-failure', 'all-succeeded'] as const)
+      expect(told(eventOfNotice(config, noted, notice)?.event ?? '')).toBe(`groupage.fan-out.${notice}`);
     expect(ofEnd(trackerOf('l' as never), 'complete', 'all-done')).toBe('groupage.list.completed');
   });
 });

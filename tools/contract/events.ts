@@ -21,7 +21,7 @@ const cloudEvent = <Data extends z.ZodMiniType>(
       }),
       type: z.literal(type),
       subject: text(about),
-      time: moment('When the task, fan-out or list ended.'),
+      time: moment('When the task, fan-out or list ended, or when what the event reports was found.'),
       datacontenttype: z.literal('application/json'),
       data: data.check(z.describe('The task, fan-out or list, and how it ended.')),
     })
@@ -100,6 +100,34 @@ const FAN_OUT_EXPIRED = cloudEvent(
   }),
 );
 
+const opened = {
+  id: text('The id of the fan-out.'),
+  userKey: z.optional(text('As given when the fan-out was opened.')),
+  createdAt: moment('When it was opened.'),
+};
+
+const FAN_OUT_FIRST_FAILURE = cloudEvent(
+  'FanOutFirstFailureEvent',
+  'groupage.fan-out.first-failure',
+  'fan-outs',
+  'The id of the fan-out.',
+  'An item of a fan-out has failed, for the first time. Only for fan-outs that were opened with `notifyFirstFailure`.',
+  z.object({ ...opened, item: text('The id of the failed item. Other items may have failed before it.') }),
+);
+
+const FAN_OUT_ALL_SUCCEEDED = cloudEvent(
+  'FanOutAllSucceededEvent',
+  'groupage.fan-out.all-succeeded',
+  'fan-outs',
+  'The id of the fan-out.',
+  'All items of a fan-out that completed with failed items have succeeded, after redrives of their tasks.',
+  z.object({
+    ...opened,
+    total: whole('Number of all items.'),
+    succeeded: whole('Number of items that have succeeded: all of them.'),
+  }),
+);
+
 const LIST_COMPLETED = cloudEvent(
   'ListCompletedEvent',
   'groupage.list.completed',
@@ -121,6 +149,8 @@ export const EVENTS = {
   'groupage.task.succeeded': TASK_SUCCEEDED,
   'groupage.fan-out.completed': FAN_OUT_COMPLETED,
   'groupage.fan-out.expired': FAN_OUT_EXPIRED,
+  'groupage.fan-out.first-failure': FAN_OUT_FIRST_FAILURE,
+  'groupage.fan-out.all-succeeded': FAN_OUT_ALL_SUCCEEDED,
   'groupage.list.completed': LIST_COMPLETED,
 };
 

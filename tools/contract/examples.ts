@@ -113,7 +113,28 @@ export const fanOutExpired = {
   ...fanOutCompleted,
   id: '01KDVY3C5ZKQ.1767222000000.expired',
   type: 'groupage.fan-out.expired',
-  data: { id: '01KDVY3C5ZKQ', status: 'expired', because: 'idle', total: 1000, failed: 2, createdAt: OPENED },
+  data: {
+    id: '01KDVY3C5ZKQ',
+    status: 'expired',
+    because: 'idle',
+    total: 1000,
+    succeeded: 900,
+    failed: 2,
+    pending: 98,
+    createdAt: OPENED,
+  },
+};
+export const fanOutFirstFailure = {
+  ...fanOutCompleted,
+  id: '01KDVY3C5ZKQ.1767222000000.first-failure',
+  type: 'groupage.fan-out.first-failure',
+  data: { id: '01KDVY3C5ZKQ', item: '01KDVY3C5ZKQ:0:17', userKey: 'catalog-7', createdAt: OPENED },
+};
+export const fanOutAllSucceeded = {
+  ...fanOutCompleted,
+  id: '01KDVY3C5ZKQ.1767222000000.all-succeeded',
+  type: 'groupage.fan-out.all-succeeded',
+  data: { id: '01KDVY3C5ZKQ', total: 1000, succeeded: 1000, userKey: 'catalog-7', createdAt: OPENED },
 };
 export const listCompleted = {
   ...fanOutCompleted,
@@ -132,7 +153,15 @@ export const listCompleted = {
     createdAt: OPENED,
   },
 };
-export const callbackEvents = [taskFailed, taskSucceeded, fanOutCompleted, fanOutExpired, listCompleted] as const;
+export const callbackEvents = [
+  taskFailed,
+  taskSucceeded,
+  fanOutCompleted,
+  fanOutExpired,
+  fanOutFirstFailure,
+  fanOutAllSucceeded,
+  listCompleted,
+] as const;
 
 export const configFile = {
   $schema: './node_modules/groupage/contract/config.schema.json',

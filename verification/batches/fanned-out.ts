@@ -82,10 +82,10 @@ const slotOf = (tables: Tables, { fanOut, group, index }: Item): boolean | null 
 const allSlots = (tables: Tables, items: number): readonly (boolean | null | undefined)[] =>
   Array.from({ length: items }, (_, n) => slotOf(tables, itemAt(n)));
 
-/** How a task's first run ended. If the task has a later run, the first run has failed. */
-const firstEnd = (task: Task): Outcome['status'] | undefined => {
-  if (runNumber(task) > 1) return 'failed';
+/** How a task's first run ended, unless a later run has succeeded. If the task has a later run, the first has failed. */
+const itemEnd = (task: Task): Outcome['status'] | undefined => {
   const { status } = task.state;
+  if (runNumber(task) > 1 && status !== 'succeeded') return 'failed';
   return status === 'succeeded' || status === 'failed' ? status : undefined;
 };
 
@@ -99,7 +99,7 @@ export const checkCompletion = (tables: Tables, items: number): void => {
   );
   for (const task of tables.tasks.values())
     demand(
-      task.fanOutItem === undefined || slotOfTask(tables, task) === undefined || firstEnd(task) !== undefined,
+      task.fanOutItem === undefined || slotOfTask(tables, task) === undefined || itemEnd(task) !== undefined,
       'a fan-out completes only after the tasks of its items have ended',
       task,
     );
@@ -130,7 +130,7 @@ export const checkFannedOut = ({ tables, sentCallbacks, items = 0 }: Evidence): 
     const slot = slotOfTask(tables, task);
     if (slot === undefined) continue;
     done.add(String(task.fanOutItem));
-    demand(slot === (firstEnd(task) === 'succeeded'), "an item has the outcome of its task's first run", {
+    demand(slot === (itemEnd(task) === 'succeeded'), 'an item succeeds if a run of its task has succeeded', {
       task,
       slot,
     });
@@ -142,11 +142,19 @@ export const checkFannedOut = ({ tables, sentCallbacks, items = 0 }: Evidence): 
   const isComplete = fanOut?.status === 'complete';
   demand(isComplete === (acked === items), 'a fan-out is complete if all its items are acked', { fanOut, slots });
   const failed = slots.filter((slot) => slot === false).length;
-  demand(!isComplete || fanOut?.ended?.failed === failed, 'a complete fan-out counts its failed items', {
+  // Redrives may have corrected items after the fan-out was complete.
+  demand(!isComplete || (fanOut?.ended?.failed ?? -1) >= failed, 'a complete fan-out counts its failed items', {
     fanOut,
     slots,
   });
-  const ends = sentCallbacks.map(({ event }) => JSON.parse(event) as { id: string; type: string }).filter(isOfFanOut);
+  const sent = sentCallbacks.map(({ event }) => JSON.parse(event) as { id: string; type: string }).filter(isOfFanOut);
+  const ends = sent.filter(({ type }) => type === 'groupage.fan-out.completed');
+  const isClean = isComplete && failed === 0 && (fanOut?.ended?.failed ?? 0) > 0;
+  demand(
+    new Set(sent.filter((each) => !ends.includes(each)).map(({ id }) => id)).size === (isClean ? 1 : 0),
+    'the redrive of the last failed item is reported under one event id',
+    { sent, fanOut },
+  );
   demand(
     ends.every(({ id }) => id === `${FAN_OUT}.${fanOut?.createdAt}.completed`) && ends.length > 0 === isComplete,
     "a fan-out's end is reported under one event id",

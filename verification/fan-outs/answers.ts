@@ -112,6 +112,8 @@ export const checkAcked = (asked: Asked, delivery: Delivery, answer: AckAnswer):
   const isAllDone = before?.status === 'complete' && before.ended?.because === 'all-done';
   const isHere = delivery.items.some((item) => book.has(item));
   const isDue = (isAllDone && isHere) || asked.wasSaid;
-  demand(said || !isDue || asked.mayGo, 'a repeated call gets the same answer', subject);
+  // An ack of a failed item reads the header, but not if the item was corrected since.
+  const isCorrected = delivery.items.some(({ group, index }) => book.groups[group]?.corrected.has(index));
+  demand(said || !isDue || asked.mayGo || isCorrected, 'a repeated call gets the same answer', subject);
   if (said) book.saidTo.add(delivery);
 };

@@ -3,6 +3,7 @@
  * counted once, its event was sent once, and its rows are deleted.
  */
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
+import { parseItemId } from '../../src/domain/fan-out-ids.ts';
 import type { FanOut } from '../../src/domain/fan-outs/fan-out.ts';
 import type { Tables } from '../../src/memory/tables.ts';
 import { demand } from '../../src/virtual/violation.ts';
@@ -35,7 +36,9 @@ export const checkFanOutsAtRest = ({ tables, books, sentCallbacks, callback }: F
         fanOut,
         key,
       });
-    checkNotified(sentCallbacks, fanOut, callback, status);
+    const ends = sentCallbacks.filter(({ event }) => /\.(completed|expired)$/.test(JSON.parse(event).type));
+    checkNotified(ends, fanOut, callback, status);
+    checkNotices(sentCallbacks, fanOut, callback, book);
   }
   demand(tables.fanOutNodes.size === 0, 'an ended fan-out leaves no rows', [...tables.fanOutNodes]);
 };
@@ -63,4 +66,38 @@ const checkNotified = (
     "the event's type matches the end",
     subject,
   );
+};
+
+/** T12, T13. Each notice is sent if a destination is configured, and only with one content. */
+const checkNotices = (
+  sentCallbacks: readonly CallbackMessage[],
+  fanOut: FanOut,
+  callback: string | null,
+  book: Book,
+): void => {
+  const { id, ended, firstFailure, allSucceededAt, notifyFirstFailure } = fanOut;
+  const copies = (notice: string): ReadonlySet<string> =>
+    new Set(
+      sentCallbacks
+        .filter(({ event }) => JSON.parse(event).subject === id && JSON.parse(event).type.endsWith(`.${notice}`))
+        .map(({ to, event }) => `${to} ${event}`),
+    );
+  const isDeleted = ended?.because === 'deleted';
+  for (const [notice, noted] of [
+    ['first-failure', firstFailure],
+    ['all-succeeded', allSucceededAt],
+  ] as const) {
+    const different = copies(notice);
+    const subject = { fanOut, events: [...different] };
+    demand(different.size <= 1, 'all copies of a notice are equal', subject);
+    demand(different.size === 0 || noted !== undefined, 'only a noted event is sent', subject);
+    const isDue = noted !== undefined && callback !== null && !isDeleted;
+    demand(!isDue || different.size === 1, 'a noted event is sent', subject);
+  }
+  const item = firstFailure && parseItemId(firstFailure.item);
+  const group = item && book.groups[item.group];
+  const hasFailed = item && (group?.done.get(item.index) === false || group?.corrected.has(item.index));
+  demand(!item || (notifyFirstFailure === true && hasFailed === true), 'the first failure is a failed item', fanOut);
+  const isClean = ended?.because === 'all-done' && ended.failed > 0 && book.tally().failed === 0;
+  demand(!isClean || allSucceededAt !== undefined, 'the redrive of the last failed item is noted', fanOut);
 };

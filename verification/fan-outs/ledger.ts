@@ -11,6 +11,8 @@ interface Group {
   readonly size: number;
   /** Whether each acked item succeeded, by the item's index. The first stored outcome counts. */
   readonly done: Map<number, boolean>;
+  /** The items that were corrected after they had failed (T11). */
+  readonly corrected: Set<number>;
 }
 
 /** Counts of a fan-out, or of a part of it. */
@@ -18,6 +20,7 @@ export interface Tally {
   readonly items: number;
   readonly done: number;
   readonly failed: number;
+  readonly corrected: number;
 }
 
 /** The record of one fan-out. */
@@ -28,6 +31,10 @@ export class Book {
   ackedAt: Millis = 0;
   /** When the patrol first interrupted the walk that it continues later. */
   walkBeganAt: Millis | undefined;
+  /** Items whose tasks were redriven with success, as `group:index`. */
+  readonly redriven = new Set<string>();
+  /** When items were corrected. */
+  readonly correctedAt: Millis[] = [];
   /** When more items than tolerated had failed, if a sum must find that (T10). */
   exceededAt: Millis | undefined;
   /** Number of sums that functions began since then. */
@@ -51,7 +58,7 @@ export class Book {
   /** Adds items: full groups, and one group for the remaining items. */
   reserve(count: number): void {
     for (let left = count; left > 0; left -= this.#width)
-      this.groups.push({ size: Math.min(left, this.#width), done: new Map() });
+      this.groups.push({ size: Math.min(left, this.#width), done: new Map(), corrected: new Set() });
   }
 
   has({ group, index }: Pick<Item, 'group' | 'index'>): boolean {
@@ -60,14 +67,15 @@ export class Book {
 
   /** Counts of the groups below a node; by default, of all groups. */
   tally(from = 0, to = this.groups.length): Tally {
-    let [items, done, failed] = [0, 0, 0];
+    let [items, done, failed, corrected] = [0, 0, 0, 0];
     for (let n = from; n < Math.min(to, this.groups.length); n += 1) {
       const group = this.groups[n] as Group;
       items += group.size;
       done += group.done.size;
+      corrected += group.corrected.size;
       for (const succeeded of group.done.values()) if (!succeeded) failed += 1;
     }
-    return { items, done, failed };
+    return { items, done, failed, corrected };
   }
 
   get isAllDone(): boolean {

@@ -15,7 +15,7 @@ import { addItems } from '../../src/steps/fan-outs/add-items.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { discard } from '../../src/steps/fan-outs/end.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
-import { type Random, seeded } from '../../src/virtual/random.ts';
+import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import type { ClientRequest, ClientScenario } from '../harness/clients.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
 
@@ -57,10 +57,19 @@ export interface Consumers {
   readonly stray: number;
 }
 
+/** How a fan-out is opened and used. */
+export interface Wishes {
+  readonly failFast?: FailFast;
+  readonly notifyFirstFailure?: true;
+  readonly consumers: Consumers;
+  /** The share of failed items whose tasks are redriven with success. */
+  readonly redriven: number;
+}
+
 export interface FanOutScenario extends ClientScenario {
   readonly config: Config;
   readonly nodeSize: NodeSize;
-  readonly fanOuts: ReadonlyMap<FanOutId, { readonly failFast?: FailFast; readonly consumers: Consumers }>;
+  readonly fanOuts: ReadonlyMap<FanOutId, Wishes>;
   readonly producers: readonly Producer[];
   /** Replacements that put a known bug back. */
   readonly patched?: Patched;
@@ -91,11 +100,25 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
       : random.chance(0.05)
         ? FULL_SIZE
         : { width: random.pick([2, 2, 3, 4]), acksAtOnce: random.pick([1, 2, 3]) },
-    fanOuts: new Map(ids.map((id) => [id, { ...failFast(random, isLarge), consumers: consumers(random, isLarge) }])),
+    fanOuts: new Map(
+      ids.map((id) => [
+        id,
+        { ...failFast(random, isLarge), consumers: consumers(random, isLarge), ...redrivesAndNotices(seed, id) },
+      ]),
+    ),
     producers: ids.flatMap((id) => producers(id, isLarge, idle.idleOpen, random)),
     hurry: random.pick([0, 0, 0.1, 0.4]),
     faults: { ...faults(random), ...moreFaults(seed) },
     faultsEnd: random.pick([0, 30_000, 20 * MINUTE, 90 * MINUTE]),
+  };
+};
+
+/** Drawn from the seed alone, so that the rest of a scenario does not depend on it. */
+const redrivesAndNotices = (seed: number, id: FanOutId): Pick<Wishes, 'redriven' | 'notifyFirstFailure'> => {
+  const random = seeded(seedOf(seed, `redrives of ${id}`));
+  return {
+    redriven: random.pick([0, 0, 0.5, 1]),
+    ...(random.chance(0.3) ? { notifyFirstFailure: true } : {}),
   };
 };
 

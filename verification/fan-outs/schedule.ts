@@ -99,6 +99,7 @@ class FanOutWorld {
       now: () => scheduler.now,
       skew: faults.skew,
       faultCount: () => Object.values(chaos.counts).reduce((sum, count) => sum + count, 0),
+      countTime: () => (faults.pause > 0 || faults.hang > 0 ? PAUSED : LOOK_TIME),
       lookTime: () => (chaos.paused.has('patrol') ? PAUSED : LOOK_TIME),
     };
     tables.watcher = {
@@ -143,9 +144,10 @@ class FanOutWorld {
   }
 
   async #open({ fanOuts, machine }: ListDeps, id: FanOutId): Promise<void> {
-    const { failFast } = this.#scenario.fanOuts.get(id) ?? {};
+    const { failFast, notifyFirstFailure } = this.#scenario.fanOuts.get(id) ?? {};
     const createdAt = machine.now();
-    await fanOuts.open({ id, createdAt, ...(failFast ? { failFast } : {}) }, nextLook(createdAt, createdAt));
+    const wishes = { ...(failFast ? { failFast } : {}), ...(notifyFirstFailure ? { notifyFirstFailure } : {}) };
+    await fanOuts.open({ id, createdAt, ...wishes }, nextLook(createdAt, createdAt));
   }
 
   /** Reads the fan-out before a request. The returned function reads the fan-out again when the request is answered. */
@@ -183,8 +185,30 @@ class FanOutWorld {
       });
     };
     const answered = await this.#clients.ask(name, delivery.tries, step);
+    if (answered) this.#redrive(id, delivery, name);
     if (!answered || !delivery.again) return;
     await scheduler.wait(delivery.at);
     await this.#clients.ask(name, delivery.tries, step);
+  }
+
+  /** T11. Redrives some tasks of the items that failed. Each redrive succeeds, and is acked once or twice. */
+  #redrive(id: FanOutId, { items }: Delivery, name: string): void {
+    const { redriven = 0 } = this.#scenario.fanOuts.get(id) ?? {};
+    const random = this.#clients.chaos.chanceOf(`redrives of ${name}`);
+    const book = this.#bookOf(id);
+    for (const { group, index } of items) {
+      if (book.groups[group]?.done.get(index) !== false || !random.chance(redriven)) continue;
+      book.redriven.add(`${group}:${index}`);
+      const acks = [{ item: { fanOut: id, group, index }, outcome: 'succeeded' as const, corrects: true }];
+      const step: Step<ListDeps, void> = async (deps) => {
+        await this.#steps.ackItems(deps, acks);
+      };
+      const [after, times] = [random.pick([0, 1_000, MINUTE, 20 * MINUTE]), random.pick([1, 1, 2])];
+      this.#clients.whileBusy(async () => {
+        await this.#clients.scheduler.wait(random.int(0, after));
+        for (let time = 0; time < times; time += 1)
+          await this.#clients.ask(`redrive-${name}-${group}-${index}`, Number.POSITIVE_INFINITY, step);
+      });
+    }
   }
 }

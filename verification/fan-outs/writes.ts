@@ -28,6 +28,8 @@ export interface Watched {
   readonly lookTime: () => Millis;
   /** The number of faults that were injected so far. */
   readonly faultCount: () => number;
+  /** How long a function may count the items before it ends a fan-out, in ms. */
+  readonly countTime: () => Millis;
 }
 
 /** The allowed changes of a fan-out's status. An ended fan-out keeps its status until it is deleted. */
@@ -61,6 +63,7 @@ export const checkHeader = (watched: Watched, before: FanOut | undefined, after:
   if (before.status !== after.status && after.status !== 'sealed') checkEnd(watched, before, after);
   else demand(sameEnd(before, after), 'the end of a fan-out never changes', subject);
   book.walkBeganAt = after.walk && (book.walkBeganAt ?? watched.now());
+  checkNotices(before, after, book.tally());
   if (after.summedAt !== before.summedAt) book.sums += 1;
   noteExcess(watched, after);
   if (before.event && !after.event)
@@ -69,6 +72,20 @@ export const checkHeader = (watched: Watched, before: FanOut | undefined, after:
       'an event is removed only after it was sent',
       subject,
     );
+};
+
+/** T12, T13. A notice never changes, and is true when it is written. */
+const checkNotices = (before: FanOut, after: FanOut, { items, done, failed }: Tally): void => {
+  const subject = { before, after, items, done, failed };
+  for (const name of ['firstFailure', 'allSucceededAt'] as const)
+    demand(
+      before[name] === undefined || JSON.stringify(before[name]) === JSON.stringify(after[name]),
+      'a notice never changes',
+      subject,
+    );
+  if (before.allSucceededAt === after.allSucceededAt) return;
+  const isTrue = after.status === 'complete' && (after.ended?.failed ?? 0) > 0 && items === done && failed === 0;
+  demand(isTrue, 'all items have succeeded when that is noted', subject);
 };
 
 /** T10. Notes when the failures of a sealed fan-out exceed a share of all items that is too large to note each one. */
@@ -122,12 +139,22 @@ const checkEnd = (watched: Watched, before: FanOut, after: FanOut): void => {
   const status = ended.because === 'all-done' || ended.because === 'too-many-failed' ? 'complete' : 'expired';
   demand(after.status === status, 'an ended fan-out stores its reason', subject);
   demand(before.status !== 'complete' || ended.because === 'deleted', 'a fan-out ends once', subject);
-  demand(ended.failed <= tally.failed, 'the stored number of failed items is not too high', subject);
+  // A count may miss corrections that came after it began (T11).
+  const counted = Math.min(book.walkBeganAt ?? watched.now(), watched.now()) - watched.countTime();
+  const recent = book.correctedAt.filter((at) => at >= counted).length;
+  // A deletion keeps the count of the end before it.
+  const most = before.ended ? before.ended.failed : tally.failed + recent;
+  demand(ended.failed <= most, 'the stored number of failed items is not too high', subject);
+  demand(
+    !after.notifyFirstFailure || ended.failed === 0 || ended.because === 'deleted' || after.firstFailure !== undefined,
+    'a first failure is noted before the end',
+    subject,
+  );
   switch (ended.because) {
     case 'all-done':
       demand(before.status === 'sealed', 'only a sealed one completes', subject);
       demand(tally.done === tally.items, 'it completes only after all its items are done', subject);
-      demand(ended.failed === tally.failed, 'a complete one stores its number of failed items', subject);
+      demand(ended.failed >= tally.failed, 'a complete one stores its number of failed items', subject);
       break;
     case 'too-many-failed':
       demand(ended.failed > toleratedOf(after, before.status), 'it fails fast only if too many items failed', subject);
@@ -201,7 +228,7 @@ const checkEvent = ({ id, status, ended, event }: FanOut, { items, done, failed 
   );
   demand((countsAreAtLeast === true) === !isCounted, 'an event says whether its counts are lower bounds', { event });
   if (because === 'all-done')
-    demand(succeeded === done - failed && said === failed, 'an event reports the right counts', {
+    demand(succeeded === done - Number(said), 'an event reports the right counts', {
       event,
       done,
       failed,
@@ -223,8 +250,10 @@ export const checkNode = (
   } = watched;
   const book = bookOf(id);
   const subject = { id, level, n, before, after };
+  const isCorrected = (index: number): boolean =>
+    level === 0 && before?.slots[index] === false && after.slots[index] === true && book.redriven.has(`${n}:${index}`);
   demand(
-    (before?.slots ?? []).every((slot, index) => slot === null || slot === after.slots[index]),
+    (before?.slots ?? []).every((slot, index) => slot === null || slot === after.slots[index] || isCorrected(index)),
     'a set slot never changes',
     subject,
   );
@@ -238,6 +267,13 @@ export const checkNode = (
   demand(after.slots.length === group?.size, 'a group has as many slots as items were added', subject);
   for (const [index, slot] of after.slots.entries()) {
     if (slot === null || before?.slots[index] === slot) continue;
+    if (isCorrected(index)) {
+      group?.done.set(index, slot);
+      group?.corrected.add(index);
+      book.correctedAt.push(now());
+      book.ackedAt = Math.max(book.ackedAt, now());
+      continue;
+    }
     // A producer that was paused may write a group again that was deleted after the fan-out's end. A late ack may then
     // be stored in that group.
     const isPutAgain = before !== undefined && tables.fanOuts.get(id)?.ended !== undefined;
@@ -266,13 +302,14 @@ const checkParent = (
   subject: object,
 ): void => {
   const span = width ** (level - 1);
-  let sum = 0;
+  let [sum, corrected] = [0, 0];
   for (const [slot, isDone] of slots.entries()) {
     if (isDone === null) continue;
     const from = (n * width + slot) * span;
     const to = from + span;
     const tally = book.tally(from, to);
     sum += tally.failed;
+    corrected += tally.corrected;
     demand(
       tally.items > 0 && tally.done === tally.items,
       'a slot is set only after all items below it are done',
@@ -280,7 +317,8 @@ const checkParent = (
     );
     demand(!isOpen || to <= book.groups.length, 'a slot is set only when no more items can be added below it', subject);
   }
-  demand(failed === sum, 'a node counts the failed items below it', subject);
+  // Corrections leave the counts of nodes above the groups as they are (T11).
+  demand(failed >= sum && failed <= sum + corrected, 'a node counts the failed items below it', subject);
 };
 
 /**

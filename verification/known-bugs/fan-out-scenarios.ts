@@ -2,7 +2,7 @@
 import type { FailFast } from '../../src/domain/fan-outs/fan-out.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
-import type { ClientRequestOf, Consumers, FanOutScenario } from '../fan-outs/scenario.ts';
+import type { ClientRequestOf, Consumers, FanOutScenario, Wishes } from '../fan-outs/scenario.ts';
 
 export type ScenarioChange = (scenario: FanOutScenario) => Partial<FanOutScenario>;
 
@@ -21,11 +21,12 @@ const withConsumers = (
   { fanOuts }: FanOutScenario,
   change: Partial<Consumers>,
   rules?: FailFast,
+  wishes: Partial<Wishes> = {},
 ): FanOutScenario['fanOuts'] =>
   new Map(
     [...fanOuts].map(([id, { consumers, ...rest }]) => [
       id,
-      { ...rest, ...(rules ? { failFast: rules } : {}), consumers: { ...consumers, ...change } },
+      { ...rest, ...(rules ? { failFast: rules } : {}), ...wishes, consumers: { ...consumers, ...change } },
     ]),
   );
 
@@ -92,4 +93,19 @@ export const steadyFailures: ScenarioChange = (scenario) => ({
     ...(request.do === 'add' ? { count: 300 + 20 * (n % 4) } : {}),
   })).map(({ id, requests }) => ({ id, requests: requests.filter(({ do: each }) => each !== 'delete') })),
   fanOuts: withConsumers(scenario, { span: MINUTE, failing: 0.5, lost: 0, atOnce: 3 }, { share: 0.3 }),
+});
+/** About half of the items fail, the first failure is reported, and all tasks of failed items are redriven. */
+export const redrives: ScenarioChange = (scenario) => ({
+  faults: { ...scenario.faults, crash: 0.02 },
+  faultsEnd: 90 * MINUTE,
+  config: { ...scenario.config, fanOuts: { ...scenario.config.fanOuts, callback: 'ops' } },
+  producers: withRequests(scenario, () => ({})).map(({ id, requests }) => ({
+    id,
+    requests: requests.filter(({ do: each }) => each !== 'delete'),
+  })),
+  fanOuts: new Map(
+    [...withConsumers(scenario, { failing: 0.5, lost: 0 }, undefined, { redriven: 1, notifyFirstFailure: true })].map(
+      ([id, { failFast: _, ...rest }]) => [id, rest],
+    ),
+  ),
 });

@@ -104,6 +104,45 @@ const failuresNotSummed = acking(() => ({ beginSum: async () => false }));
 /** The sum misses the groups that are not finished. */
 const sumIgnoresGroups = acking(() => ({ counts: async (_, positions) => positions.map(() => undefined) }));
 
+/** T11. The end takes the number of failed items from the top node, which corrections leave as it is. */
+const endIgnoresCorrections = store(() => ({ noteCorrection: async () => {} }));
+
+/** T11. A correction is written like an ack, over any outcome. A late ack of the first run undoes it. */
+const lateAckUndoesCorrection = store(({ ack, removeNodes, putNode, node, width }) => ({
+  ack: async (id, position, slots) => {
+    const acked = await ack(id, position, slots);
+    if (acked.isWritten || position.level > 0 || slots.failed === 0) return acked;
+    const shown = await node(id, position);
+    const [index] = [...slots.slots.keys()];
+    if (!shown || shown.left > 0 || shown.slots.length !== width || index === undefined) return acked;
+    const before = new Map(shown.slots.map((slot, n) => [n, n === index ? false : slot === true]));
+    await removeNodes(id, [position]);
+    await putNode(id, position, {
+      slots: before,
+      failed: [...before.values()].filter((ok) => !ok).length,
+      at: slots.at,
+    });
+    return acked;
+  },
+}));
+
+/** T12. After the end, the redrive of one failed item is reported as that of the last one. */
+const lastRedriveNotChecked = acking(({ counts, read }) => ({
+  counts: async (id, positions) => {
+    const found = await counts(id, positions);
+    return (await read(id))?.ended ? found.map((each) => each && { ...each, failed: 0 }) : found;
+  },
+}));
+
+/** T13. A notice counts as sent when it is noted. If the function dies before it sends the event, no other does. */
+const noticeCountsAsSent = store(({ note, noticeSent }) => ({
+  note: async (id, what, checkAt) => {
+    const noted = await note(id, what, checkAt);
+    await noticeSent(id, what.notice);
+    return noted;
+  },
+}));
+
 /** A late ack creates the missing row. */
 const lateAckCreatesRow = acking(({ ack, putGroups, width }) => ({
   ack: async (id, position, slots) => {
@@ -286,6 +325,10 @@ export const FAN_OUT_BUGS: readonly Known<Patched, FanOutScenario>[] = [
     scenarios.steadyFailures,
   ],
   ['sum ignores unfinished groups', sumIgnoresGroups, /^too many failures are found in time/, scenarios.steadyFailures],
+  ['end ignores corrections', endIgnoresCorrections, /^the stored number of failed items/, scenarios.redrives],
+  ['late ack undoes a correction', lateAckUndoesCorrection, /^a set slot never|^the first outcome/, scenarios.redrives],
+  ['last redrive not checked', lastRedriveNotChecked, /^all items have succeeded when/, scenarios.redrives],
+  ['notice counts as sent', noticeCountsAsSent, /^a noted event is sent/, scenarios.redrives],
   ['late ack creates a row', lateAckCreatesRow, /^a group has as many slots/],
   ['node climbs before the seal', nodeClimbsBeforeSeal, /^a slot is set only when no more items/],
   ['parent node written anew', parentWrittenAnew, UNDONE],

@@ -15,6 +15,7 @@ import {
   configured,
   cursor,
   fields,
+  flag,
   limit,
   list,
   NO_BODY,
@@ -93,6 +94,12 @@ const OPENING = fields({
     'The destination of the event about the end of the fan-out, instead of the configured destination.',
   ),
   failFast: z.optional(FAIL_FAST),
+  notifyFirstFailure: z.optional(
+    flag(
+      'Whether an event `groupage.fan-out.first-failure` names a failed item as soon as one has failed. It goes to the destination of the end.',
+      'must be true or false',
+    ),
+  ),
 }).check(z.meta({ id: 'FanOutRequest' }));
 
 const ITEMS = fields({ count: whole('Number of items to add.', 1, ADDED_MAX), token: token() }).check(

@@ -26,6 +26,11 @@ const outline = {
   userKey: z.optional(text('As given when the fan-out was opened.')),
   callback: z.optional(text('As given when the fan-out was opened.')),
   failFast: z.optional(FAIL_FAST),
+  notifyFirstFailure: z.optional(onlyTrue('As given when the fan-out was opened.')),
+  firstFailure: z.optional(text('The failed item that the event `groupage.fan-out.first-failure` names.')),
+  allSucceededAt: z.optional(
+    moment('When the last failed item had succeeded by a redrive, after the fan-out was complete.'),
+  ),
   because: z.optional(
     word<Exclude<EndReason, 'cancelled'>>('Why the fan-out ended', {
       'all-done': 'all items are done',

@@ -39,11 +39,14 @@ export const fanOutRoutes = (deps: ApiDeps): Hono => {
 
   return serve(deps, FAN_OUT_CALLS, {
     openFanOut: async ({ context, body }) => {
-      const { id = deps.newId() as FanOutId, ...rest } = await body(({ callback }) =>
-        unconfigured(config, { callback }),
-      );
+      const {
+        id = deps.newId() as FanOutId,
+        notifyFirstFailure,
+        ...rest
+      } = await body(({ callback }) => unconfigured(config, { callback }));
       const now = machine.now();
-      const opening = { ...rest, id, createdAt: now, itemKey: newItemKey() } as NewFanOut;
+      const notified = notifyFirstFailure ? { notifyFirstFailure } : {};
+      const opening = { ...rest, ...notified, id, createdAt: now, itemKey: newItemKey() } as NewFanOut;
       const { isNew, stored } = await fanOuts.open(opening, nextLook(now, now));
       const [other] = isNew ? [] : differences(stored, opening);
       if (other)
@@ -148,9 +151,13 @@ const lookUp = async ({ fanOuts }: ApiDeps, text: string): Promise<FanOut> => {
 };
 
 /** The names of the fields in which the stored fan-out differs from the requested one. */
-const differences = (stored: FanOut, { userKey, callback, failFast }: NewFanOut): readonly string[] => [
+const differences = (
+  stored: FanOut,
+  { userKey, callback, failFast, notifyFirstFailure }: NewFanOut,
+): readonly string[] => [
   ...(stored.userKey === userKey ? [] : ['userKey']),
   ...(stored.callback === callback ? [] : ['callback']),
+  ...(stored.notifyFirstFailure === notifyFirstFailure ? [] : ['notifyFirstFailure']),
   ...(JSON.stringify(stored.failFast) === JSON.stringify(failFast) ? [] : ['failFast']),
 ];
 

@@ -6,6 +6,7 @@ import { iso } from '../shared/iso.ts';
 /** @param progress the counts of items. Pages of fan-outs leave the counts out. */
 export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Partial<Progress> = {}) => {
   const { id, status, total, userKey, callback, failFast, createdAt, ended } = fanOut;
+  const { notifyFirstFailure, firstFailure, allSucceededAt } = fanOut;
   return {
     id,
     status,
@@ -15,6 +16,9 @@ export const fanOutView = (fanOut: FanOut, { isAtLeast, ...counts }: Partial<Pro
     ...(userKey === undefined ? {} : { userKey }),
     ...(callback === undefined ? {} : { callback }),
     ...(failFast === undefined ? {} : { failFast }),
+    ...(notifyFirstFailure ? { notifyFirstFailure } : {}),
+    ...(firstFailure ? { firstFailure: firstFailure.item } : {}),
+    ...(allSucceededAt === undefined ? {} : { allSucceededAt: iso(allSucceededAt) }),
     ...(ended ? { because: ended.because } : {}),
     createdAt: iso(createdAt),
     ...(ended ? { endedAt: iso(ended.at) } : {}),

@@ -17,6 +17,8 @@ import type { Counts } from './batch.ts';
 export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem' | 'mergeKeys'> {
   readonly id: TaskId;
   readonly age: Age;
+  /** Whether an earlier run of the task has failed. Only set for tasks with a fan-out item. */
+  readonly isRedriven?: true;
 }
 
 /** A member of a batch that has no result yet. */
@@ -80,7 +82,7 @@ const memberOf = (task: Task): Member => {
     id,
     age: ageOf(task),
     ...(callback === undefined ? {} : { callback }),
-    ...(fanOutItem === undefined ? {} : { fanOutItem }),
+    ...(fanOutItem === undefined ? {} : { fanOutItem, ...(runNumber(task) > 1 ? { isRedriven: true as const } : {}) }),
     ...(mergeKeys === undefined ? {} : { mergeKeys }),
   };
 };

@@ -1,16 +1,20 @@
-/** The event that reports how a fan-out or deferred list ended: a CloudEvent (1.0, in JSON). Pure. */
+/** The events of fan-outs and deferred lists: CloudEvents (1.0, in JSON). Pure. */
 import type { CallbackMessage } from '../callbacks/callback.ts';
 import { attributesOf } from '../callbacks/event.ts';
 import type { Config } from '../config/resolved.ts';
 import { isNumbered, ownerOf } from '../fan-out-ids.ts';
-import type { Ended, FanOut } from './fan-out.ts';
+import type { Ended, FanOut, Notice } from './fan-out.ts';
 
 /**
  * The destination of the event: the fan-out's own, or the configured one. Undefined if there is none, or if a user
  * deleted or cancelled the fan-out.
  */
-const destinationOf = ({ fanOuts, lists }: Config, { id, callback }: FanOut, { because }: Ended): string | undefined =>
-  because === 'deleted' || because === 'cancelled'
+const destinationOf = (
+  { fanOuts, lists }: Config,
+  { id, callback }: FanOut,
+  ended: Ended | undefined,
+): string | undefined =>
+  ended?.because === 'deleted' || ended?.because === 'cancelled'
     ? undefined
     : (callback ?? (isNumbered(id) ? lists : fanOuts).callback ?? undefined);
 
@@ -56,6 +60,33 @@ export const eventOfEnd = (
       ...countsAtEnd(total, ended),
       ...(userKey === undefined ? {} : { [kind === 'list' ? 'name' : 'userKey']: userKey }),
       createdAt: new Date(fanOut.createdAt).toISOString(),
+    },
+  };
+  return { to, event: JSON.stringify(event) };
+};
+
+/**
+ * The event for a notice of a fan-out (T12, T13), if it has a destination. It is made from fields that never change
+ * once they are stored, so that each copy is the same.
+ */
+export const eventOfNotice = (config: Config, fanOut: FanOut, notice: Notice): CallbackMessage | undefined => {
+  const { id, total, userKey, createdAt, firstFailure, allSucceededAt } = fanOut;
+  const to = destinationOf(config, fanOut, fanOut.ended);
+  const at = notice === 'first-failure' ? firstFailure?.at : allSucceededAt;
+  if (to === undefined || at === undefined) return undefined;
+  const event = {
+    ...attributesOf({
+      id: `${id}.${createdAt}.${notice}`,
+      of: 'fan-outs',
+      type: `groupage.fan-out.${notice}`,
+      subject: id,
+      at,
+    }),
+    data: {
+      id,
+      ...(notice === 'first-failure' ? { item: firstFailure?.item } : { total, succeeded: total }),
+      ...(userKey === undefined ? {} : { userKey }),
+      createdAt: new Date(createdAt).toISOString(),
     },
   };
   return { to, event: JSON.stringify(event) };

@@ -18,7 +18,7 @@
  */
 
 import type { CallbackMessage } from '../callbacks/callback.ts';
-import { type FanOutId, isNumbered } from '../fan-out-ids.ts';
+import { type FanOutId, type ItemId, isNumbered } from '../fan-out-ids.ts';
 import type { Millis } from '../ids.ts';
 import { MINUTE, SECOND } from '../timings.ts';
 import { childCount, nodesAt, numberedSize, type Position } from './tree.ts';
@@ -48,6 +48,8 @@ export interface NewFanOut {
   /** The destination for the event that reports the fan-out's end, instead of the configured one. */
   readonly callback?: string;
   readonly failFast?: FailFast;
+  /** Whether an event reports the first failed item (T13). */
+  readonly notifyFirstFailure?: true;
   /** The key of its items' tokens. Absent in fan-outs that a release before this one opened. */
   readonly itemKey?: string;
 }
@@ -66,6 +68,15 @@ export interface Ended {
    */
   readonly pending?: number;
 }
+
+/** A failed item as a callback reports it. */
+export interface FirstFailure {
+  readonly item: ItemId;
+  readonly at: Millis;
+}
+
+/** An event of a fan-out besides that of its end. Each is noted once, and sent at least once. */
+export type Notice = 'first-failure' | 'all-succeeded';
 
 /** How far the patrol has come in a fan-out with too many nodes for one invocation. */
 export interface Walk {
@@ -93,6 +104,19 @@ export interface FanOut extends NewFanOut {
   readonly ended?: Ended;
   /** When a function last began to sum the failed items of a fan-out that tolerates many (T10). */
   readonly summedAt?: Millis;
+  /**
+   * Whether a redrive may have corrected items (T11). The counts of nodes above the groups may then be too high, so that
+   * failed items are counted in the groups.
+   */
+  readonly corrected?: true;
+  /** The first failed item that was noted, and when (T13). Other items may have failed before it. */
+  readonly firstFailure?: FirstFailure;
+  /** After the end: a group that had failed items. All groups before it have none (T12). */
+  readonly failedGroup?: number;
+  /** When the last failed item had been redriven, after the end (T12). */
+  readonly allSucceededAt?: Millis;
+  /** Events that are to be sent, besides that of the end. */
+  readonly unsent?: readonly Notice[];
   /** The event that reports the fan-out's end. It is stored until it has been sent. */
   readonly event?: CallbackMessage;
   /** When the patrol checks the fan-out next. Absent after its rows are deleted. */
@@ -203,6 +227,10 @@ export const isTooMany = (fanOut: FanOut, failed: number): boolean =>
 
 /** Whether the tolerated failures are too many to note one by one. They are summed over the nodes instead. */
 export const sumsFailures = (fanOut: FanOut): boolean => (tolerated(fanOut) ?? 0) > TOLERATED_MAX;
+
+/** Whether a fan-out completed with failed items, whose redrives may still let all items succeed (T12). */
+export const mayAllSucceed = ({ status, ended, allSucceededAt }: FanOut): boolean =>
+  status === 'complete' && ended?.because === 'all-done' && ended.failed > 0 && allSucceededAt === undefined;
 
 /** How often the failed items of a fan-out that tolerates many are summed while acks arrive, in ms (T10). */
 const SUM_EVERY: Millis = 4 * SECOND;

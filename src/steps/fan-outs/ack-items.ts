@@ -18,11 +18,14 @@ import { numberedSize, type Position } from '../../domain/fan-outs/tree.ts';
 import type { Slots } from '../../ports/fan-outs.ts';
 import type { FanOutDeps } from '../deps.ts';
 import { climb, failFastAfterLook, noteFails } from './complete.ts';
+import { afterCorrection, correct } from './corrections.ts';
 
 /** An item, and its outcome. */
 export interface ItemAck {
   readonly item: Item;
   readonly outcome: ItemOutcome;
+  /** Whether the item succeeded in a later run of its task, so that it succeeds even if it is stored as failed (T11). */
+  readonly corrects?: boolean;
 }
 
 /** The result of acks. */
@@ -63,17 +66,26 @@ interface Part {
   readonly id: FanOutId;
   readonly group: number;
   readonly results: Results;
+  /** The items that succeed even if they are stored as failed. */
+  readonly correcting: ReadonlySet<number>;
 }
 
-/** Splits the items of a group into acks. If an item is listed twice, its first outcome counts. */
+/**
+ * Splits the items of a group into acks. If an item is listed twice, its first outcome counts, or that of a later run.
+ */
 const partsOf = (acks: readonly ItemAck[], size: number): readonly Part[] => {
   const { fanOut: id, group } = (acks[0] as ItemAck).item;
   const results = new Map<number, boolean>();
-  for (const { item, outcome } of acks) if (!results.has(item.index)) results.set(item.index, outcome === 'succeeded');
+  const correcting = new Set<number>();
+  for (const { item, outcome, corrects } of acks) {
+    if (corrects) correcting.add(item.index);
+    if (corrects || !results.has(item.index)) results.set(item.index, outcome === 'succeeded');
+  }
   const inOrder = [...results].sort(([a], [b]) => a - b);
   return Array.from({ length: Math.ceil(inOrder.length / size) }, (_, n) => ({
     id,
     group,
+    correcting,
     results: new Map(inOrder.slice(n * size, (n + 1) * size)),
   }));
 };
@@ -84,9 +96,10 @@ interface PartAnswer {
   readonly unknown: readonly ItemId[];
 }
 
-const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<PartAnswer> => {
-  const written = await write(deps, { id, group, results });
-  const { node, beyond } = written;
+const ackPart = async (deps: FanOutDeps, part: Part): Promise<PartAnswer> => {
+  const { id, group, results } = part;
+  const written = await writeAndCorrect(deps, part);
+  const { node, beyond, corrected } = written;
   const unknown = (indexes: Iterable<number>): ItemId[] =>
     [...indexes].map((index) => itemIdOf({ fanOut: id, group, index }));
   const unknownPart: PartAnswer = {
@@ -96,7 +109,26 @@ const ackPart = async (deps: FanOutDeps, { id, group, results }: Part): Promise<
   };
   if (!node || beyond.length === results.size) return unknownPart;
   const completion = await completionAfter(deps, id, { level: 0, n: group }, node, written);
+  if (corrected.length > 0) await afterCorrection(deps, id, group, corrected, node);
   return completion.isUnknown ? unknownPart : { id, completion, unknown: unknown(beyond) };
+};
+
+/** T11. Acks items, and then corrects those that were stored as failed although a later run has succeeded. */
+const writeAndCorrect = async (
+  deps: FanOutDeps,
+  part: Part,
+): Promise<Written & { readonly corrected: readonly number[] }> => {
+  const { id, group, correcting } = part;
+  const written = await write(deps, part);
+  // Without the row's slots, this ack has written all of its items, so none of them was stored before.
+  const slots = written.stored;
+  if (correcting.size === 0 || !slots) return { ...written, corrected: [] };
+  const corrected = [...correcting].filter((index) => slots[index] === true || slots[index] === false);
+  const failed = corrected.filter((index) => slots[index] === false);
+  const node = failed.length > 0 ? await correct(deps, id, group, failed) : written.node;
+  const { node: _, ...rest } = written;
+  const still = written.failed.filter((index) => !failed.includes(index));
+  return { ...rest, ...(node ? { node } : {}), failed: still, corrected };
 };
 
 /** After a group was acked: notes its failures and, if the group is done, climbs. */
@@ -108,8 +140,7 @@ const completionAfter = async (
   { failed, isRepeat }: Written,
 ): Promise<Completion> => {
   if (failed.length > 0) {
-    const names = failed.map((index) => `${group.n}:${index}`);
-    const noted = await noteFails(deps, id, names);
+    const noted = await noteFails(deps, id, group.n, failed);
     // No climb is needed if the fan-out does not exist or is complete.
     if (noted.isUnknown || noted.isComplete) return noted;
   }
@@ -131,22 +162,26 @@ interface Written {
   readonly failed: readonly number[];
   /** Indexes that the group does not have. */
   readonly beyond: readonly number[];
+  /** The slots of the group as a refused write showed them. */
+  readonly stored?: Node['slots'];
 }
 
 /**
  * T3. Writes the items that are not acked yet. A refused write shows that another ack was faster, so after each refusal
  * fewer items are left to write.
  */
-const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Written> => {
+const write = async (deps: FanOutDeps, { id, group, results }: Omit<Part, 'correcting'>): Promise<Written> => {
   const { fanOuts, machine } = deps;
   const failedBefore: number[] = [];
   const beyond: number[] = [];
   let open = results;
+  let shown: Pick<Written, 'stored'> = {};
   for (;;) {
     const failed = [...open].flatMap(([index, succeeded]) => (succeeded ? [] : [index]));
     const slots = { slots: open, failed: failed.length, at: machine.now() };
     const acked = await fanOuts.ack(id, { level: 0, n: group }, slots);
-    if (acked.isWritten) return { node: acked.node, isRepeat: false, failed: [...failedBefore, ...failed], beyond };
+    if (acked.isWritten)
+      return { node: acked.node, isRepeat: false, failed: [...failedBefore, ...failed], beyond, ...shown };
     const { node } = acked;
     if (!node) {
       const made = isNumbered(id) ? await putLeaf(deps, id, group, open) : 'none';
@@ -154,12 +189,13 @@ const write = async (deps: FanOutDeps, { id, group, results }: Part): Promise<Wr
       if (made === 'there') continue;
       return { ...made, isRepeat: false, beyond: [...beyond, ...made.beyond] };
     }
+    shown = { stored: node.slots };
     for (const index of open.keys()) {
       if (node.slots[index] === undefined) beyond.push(index);
       else if (node.slots[index] === false) failedBefore.push(index);
     }
     const left = stillOpen(node, open);
-    if (left.size === 0) return { node, isRepeat: true, failed: failedBefore, beyond };
+    if (left.size === 0) return { node, isRepeat: true, failed: failedBefore, beyond, ...shown };
     if (left.size === open.size) throw new Error(`group ${group} of fan-out ${id} refuses items that it shows as open`);
     open = left;
   }

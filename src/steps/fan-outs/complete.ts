@@ -22,7 +22,9 @@ import {
 import { nodesAt, type Position, parentOf, topLevel } from '../../domain/fan-outs/tree.ts';
 import type { Slots } from '../../ports/fan-outs.ts';
 import type { FanOutDeps } from '../deps.ts';
+import { withoutCorrected } from './corrections.ts';
 import { completeAll, failFast } from './end.ts';
+import { noteFirstFailure } from './notices.ts';
 import { failedIn, lookForSum, sumIfDue } from './sums.ts';
 
 /**
@@ -53,7 +55,7 @@ export const climb = async (
           ? failFastIfDue(deps, fanOut)
           : completionOf(fanOut);
       case 'end':
-        return completionOf(fanOut && (await completeAll(deps, fanOut, counts.failed)));
+        return completionOf(fanOut && (await completeAll(deps, fanOut, await failedAtEnd(deps, fanOut, counts))));
       case 'climb': {
         const parent = parentOf(position, fanOuts.width);
         counts = await ackSlot(deps, id, parent, counts, isRepeat);
@@ -62,6 +64,10 @@ export const climb = async (
     }
   }
 };
+
+/** The number of failed items of a fan-out whose top node is done. After corrections its count may be too high (T11). */
+const failedAtEnd = async ({ fanOuts }: FanOutDeps, fanOut: FanOut, top: NodeCounts): Promise<number> =>
+  fanOut.corrected ? failedIn(fanOuts, fanOut) : top.failed;
 
 /** Acks a child's place in its parent. A repeated ack changes nothing. @returns the parent afterwards. */
 const ackSlot = async (
@@ -110,7 +116,7 @@ export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<Fa
   const { id, groups } = fanOut;
   if (groups === 0) return completeAll(deps, fanOut, 0);
   // The seal fixes the number of tolerated items. So all failures so far are judged, also those in unfinished groups.
-  const failed = sumsFailures(fanOut) ? await failedIn(fanOuts, fanOut) : fanOut.fails.length;
+  const failed = sumsFailures(fanOut) ? await failedIn(fanOuts, fanOut) : await failedNoted(deps, fanOut);
   const early = await failFastAt(deps, fanOut, failed);
   if (early.isComplete) return early.fanOut;
   for (let level = 0; level <= topLevel(groups, fanOuts.width); level += 1) {
@@ -123,14 +129,32 @@ export const finishSealed = async (deps: FanOutDeps, fanOut: FanOut): Promise<Fa
   return fanOut;
 };
 
-/** T7. Notes failed items, if the fan-out has `failFast`. @param fails `group:index`. */
-export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly string[]): Promise<Completion> => {
+/**
+ * T7, T13. Notes failed items, if the fan-out has `failFast` or reports its first failure.
+ * @param indexes of items of the group that failed
+ */
+export const noteFails = async (
+  deps: FanOutDeps,
+  id: FanOutId,
+  group: number,
+  indexes: readonly number[],
+): Promise<Completion> => {
   const fanOut = await deps.fanOuts.read(id);
-  if (!fanOut?.failFast || fanOut.ended) return completionOf(fanOut);
+  if (!fanOut || fanOut.ended) return completionOf(fanOut);
+  await noteFirstFailure(deps, fanOut, { group, index: indexes[0] ?? 0 });
+  if (!fanOut.failFast) return completionOf(fanOut);
   if (sumsFailures(fanOut)) return failFastIfSummed(deps, fanOut);
-  const unknown = fails.filter((each) => !fanOut.fails.includes(each)).slice(0, TOLERATED_MAX + 1);
-  const noted = unknown.length > 0 ? await deps.fanOuts.noteFails(id, unknown, TOLERATED_MAX) : fanOut;
-  return failFastIfDue(deps, noted ?? fanOut);
+  const fails = indexes.map((index) => `${group}:${index}`);
+  for (let seen = fanOut; ; ) {
+    const unknown = fails.filter((each) => !seen.fails.includes(each)).slice(0, TOLERATED_MAX + 1);
+    const noted = (unknown.length > 0 ? await deps.fanOuts.noteFails(id, unknown, TOLERATED_MAX) : seen) ?? seen;
+    if (noted.ended || !isTooMany(noted, noted.fails.length)) return completionOf(noted);
+    const checked = await withoutCorrected(deps, noted);
+    // Corrected failures may have taken the room of this one.
+    if (isTooMany(checked, checked.fails.length) || checked.fails.length === noted.fails.length)
+      return failFastIfDue(deps, checked);
+    seen = checked;
+  }
 };
 
 /**
@@ -139,8 +163,14 @@ export const noteFails = async (deps: FanOutDeps, id: FanOutId, fails: readonly 
  */
 const failFastIfDue = async (deps: FanOutDeps, fanOut: FanOut): Promise<Completion> => {
   if (fanOut.ended) return completionOf(fanOut);
-  const failed = sumsFailures(fanOut) ? await failedInDone(deps, fanOut) : fanOut.fails.length;
+  const failed = sumsFailures(fanOut) ? await failedInDone(deps, fanOut) : await failedNoted(deps, fanOut);
   return failFastAt(deps, fanOut, failed);
+};
+
+/** T11. The number of noted failures. If they are too many, corrected ones are left out. */
+const failedNoted = async (deps: FanOutDeps, fanOut: FanOut): Promise<number> => {
+  const { fails } = isTooMany(fanOut, fanOut.fails.length) ? await withoutCorrected(deps, fanOut) : fanOut;
+  return fails.length;
 };
 
 const failFastAt = async (deps: FanOutDeps, fanOut: FanOut, failed: number): Promise<Completion> =>
@@ -165,7 +195,9 @@ export const failFastAfterLook = async (
   return fanOut && sumsFailures(fanOut) ? failFastIfSummed(deps, fanOut) : undefined;
 };
 
-const failedInDone = async ({ fanOuts }: FanOutDeps, { id, groups }: FanOut): Promise<number> => {
+const failedInDone = async ({ fanOuts }: FanOutDeps, fanOut: FanOut): Promise<number> => {
+  if (fanOut.corrected) return failedIn(fanOuts, fanOut);
+  const { id, groups } = fanOut;
   const parents = Array.from({ length: nodesAt(groups, 1, fanOuts.width) }, (_, n) => ({ level: 1, n }));
   const counts = await fanOuts.counts(id, parents);
   return counts.reduce((sum, node) => sum + (node?.failed ?? 0), 0);

@@ -5,12 +5,13 @@
  */
 
 import { hasDestinations } from '../../domain/callbacks/callback.ts';
-import { type FanOutId, isNumbered } from '../../domain/fan-out-ids.ts';
 import { eventOfEnd } from '../../domain/fan-outs/event.ts';
 import type { Ended, EndReason, FanOut } from '../../domain/fan-outs/fan-out.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { MINUTE } from '../../domain/timings.ts';
 import type { FanOutDeps } from '../deps.ts';
+import { cleanedAt } from './keep.ts';
+import { noteAllSucceeded, noteSomeFailure } from './notices.ts';
 
 /** If an event is still stored this long after the end, the patrol sends it. */
 const EVENT_OVERDUE: Millis = MINUTE;
@@ -79,8 +80,9 @@ export const discard = (deps: FanOutDeps, fanOut: FanOut): Promise<FanOut | unde
   });
 
 /** The counts of an end that came before the deletion, or the failures that are known without a walk. */
-const countsBefore = ({ ended, fails }: FanOut): Counts => {
-  if (!ended) return { failed: fails.length };
+const countsBefore = ({ ended, fails, corrected }: FanOut): Counts => {
+  // Noted failures may have been corrected (T11).
+  if (!ended) return { failed: corrected ? 0 : fails.length };
   const { because, failed, pending = because === 'all-done' ? 0 : undefined } = ended;
   return { failed, ...(pending === undefined ? {} : { pending }) };
 };
@@ -90,6 +92,8 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   const { config, fanOuts, machine, report } = deps;
   const { id } = fanOut;
   const { status, because, failed, pending } = cause;
+  // T13. No function notes a failure after the end.
+  if (failed > 0 && because !== 'deleted') await noteSomeFailure(deps, fanOut);
   const at = machine.now();
   const event = eventOfEnd(config, fanOut, status, {
     at,
@@ -103,31 +107,12 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   const stored = await fanOuts.read(id);
   // The function that ended the fan-out sends its event. If the response to the write was lost, the function recognises
   // its own write by the time of the end. If the function dies here, the patrol sends the event.
-  if (stored?.event && (isMine || stored.ended?.at === at)) await sendEvent(deps, stored);
+  if (!stored || !(isMine || stored.ended?.at === at)) return stored;
+  if (stored.event) await sendEvent(deps, stored);
+  // T12. A redrive may have corrected the last failed item between the count and the end.
+  if (stored.corrected) await noteAllSucceeded(deps, stored);
   return stored;
 };
-
-/**
- * The time at which the rows of an ended fan-out may be deleted. The rows of a complete fan-out are kept for a while,
- * so that late acks still get an answer.
- */
-const cleanedAt = (config: FanOutDeps['config'], id: FanOutId, status: FanOut['status'], at: Millis): Millis =>
-  status === 'expired' ? at : at + keepOf(config, id);
-
-/** How long an ended fan-out or list can still be read, in ms. */
-const keepOf = ({ fanOuts, lists }: FanOutDeps['config'], id: FanOutId): Millis =>
-  (isNumbered(id) ? lists : fanOuts).keep;
-
-/**
- * How long no other fan-out may have the id of an ended one, in ms. The ids of a list's tasks contain the list's id,
- * and the tasks may be kept longer than the list. A new list with the same id would get tasks with the same ids. These
- * would be refused or counted as done without a call.
- */
-export const takenFor = (config: FanOutDeps['config'], id: FanOutId): Millis =>
-  Math.max(
-    keepOf(config, id),
-    ...(isNumbered(id) ? Object.values(config.operations).map(({ keepTasks }) => keepTasks) : []),
-  );
 
 /** Sends the event of an ended fan-out. Repeats do no harm, because the event keeps its id. */
 export const sendEvent = async (

@@ -23,7 +23,9 @@ import { MINUTE } from '../../domain/timings.ts';
 import type { Clearing } from '../../ports/lists.ts';
 import type { FanOutDeps, ListDeps } from '../deps.ts';
 import { climb, finishSealed } from './complete.ts';
-import { expire, failFast, sendEvent, takenFor } from './end.ts';
+import { expire, failFast, sendEvent } from './end.ts';
+import { cleanedAt, takenFor } from './keep.ts';
+import { noteAllSucceeded, noteSomeFailure, sendNotices } from './notices.ts';
 import { lookDown } from './progress.ts';
 
 /** The shortest and the longest time until the patrol visits a fan-out. */
@@ -66,8 +68,20 @@ export const patrolFanOuts = async (deps: ListDeps, mayGoOn: () => boolean): Pro
 export const visit = async (deps: ListDeps, id: FanOutId, mayGoOn: () => boolean): Promise<void> => {
   const fanOut = await deps.fanOuts.read(id);
   if (fanOut?.checkAt === undefined || fanOut.checkAt > deps.machine.now()) return;
-  if (fanOut.event) return sendEvent(deps, fanOut);
+  const { config, machine } = deps;
+  const { ended, status, unsent, event, checkAt } = fanOut;
+  if (unsent) await sendNotices(deps, fanOut);
+  if (event) return sendEvent(deps, fanOut);
+  // A notice makes a fan-out due, and the function that sent its event may have died before it restored the time.
+  if (unsent || (ended && machine.now() < cleanedAt(config, id, status, ended.at))) return rest(deps, fanOut, checkAt);
   return fanOut.ended ? clear(deps, fanOut, mayGoOn) : look(deps, fanOut, fanOut.checkAt, mayGoOn);
+};
+
+/** Sets the next visit to a fan-out that was due only for an unsent event. */
+const rest = async ({ config, fanOuts, machine }: FanOutDeps, fanOut: FanOut, due: Millis): Promise<void> => {
+  const { id, status, createdAt, ended } = fanOut;
+  const checkAt = ended ? cleanedAt(config, id, status, ended.at) : nextLook(createdAt, machine.now());
+  await fanOuts.checkAgain(id, due, { checkAt });
 };
 
 const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () => boolean): Promise<void> => {
@@ -91,6 +105,8 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
     await fanOuts.checkAgain(id, due, { checkAt: now, walk: rest });
     return;
   }
+  // T13. The function that acked a failed item may have died before it noted the failure.
+  if (failed > 0) await noteSomeFailure(deps, fanOut);
   const counts = { failed, ...(left.left === undefined ? {} : { pending: left.left }) };
   const idle = { open: config.fanOuts.idleOpen, sealed: config.fanOuts.idleSealed };
   // A function that sealed the fan-out may have died before it checked the nodes. The walk above overlooks a top node
@@ -112,6 +128,8 @@ const look = async (deps: FanOutDeps, fanOut: FanOut, due: Millis, mayGoOn: () =
 const clear = async (deps: ListDeps, fanOut: FanOut, mayGoOn: () => boolean): Promise<void> => {
   const { config, fanOuts, machine } = deps;
   const { id, groups, ended, checkAt, walk } = fanOut;
+  // T12. The function that corrected the last failed item may have died before it noted that.
+  if (fanOut.corrected && !walk) await noteAllSucceeded(deps, fanOut);
   const settledAt = (ended?.at ?? 0) + SETTLED;
   // Read the clock before the rows are deleted, because the deletion may take long and end after `settledAt`.
   const isSettled = machine.now() >= settledAt;

@@ -38,7 +38,7 @@ export const lookDown = async (
   mayGoOn: (read: number) => boolean,
   onChild: (position: Position, counts: NodeCounts) => Promise<boolean> = async () => true,
 ): Promise<Sight> => {
-  const { id, groups } = fanOut;
+  const { id, groups, corrected } = fanOut;
   let [failed, left, seenAt, read, isWhole] = [0, 0, 0, 0, true];
   for (let next = from; ; next += 1) {
     const position = positionAt(next, groups, fanOuts.width);
@@ -46,21 +46,25 @@ export const lookDown = async (
     const before: Sight = { failed, left, isWhole, seenAt, next };
     if (!mayGoOn(read)) return before;
     const node = await fanOuts.node(id, position);
-    const empty = childrenOf(position, groups, fanOuts.width).filter((_, slot) => !node?.slots[slot]);
-    const counts = await fanOuts.counts(id, empty);
-    read += 1 + empty.length;
     // Count failures only in groups and their parents. Higher nodes contain the same failures again.
     const isOfGroups = position.level === 1;
-    if (isOfGroups) failed += node?.failed ?? 0;
+    // T11. After corrections the count of the parent may be too high, so read all groups.
+    const readsAll = isOfGroups && corrected === true;
+    const isEmpty = ({ n }: Position): boolean => !node?.slots[n % fanOuts.width];
+    const wanted = childrenOf(position, groups, fanOuts.width).filter((child) => readsAll || isEmpty(child));
+    const counts = await fanOuts.counts(id, wanted);
+    read += 1 + wanted.length;
+    if (isOfGroups && !readsAll) failed += node?.failed ?? 0;
     seenAt = Math.max(seenAt, node?.seenAt ?? 0);
     for (const [index, child] of counts.entries()) {
       if (isOfGroups) failed += child?.failed ?? 0;
-      if (isOfGroups) left += leftIn(fanOut, empty[index] as Position, child, fanOuts.width);
+      if (isOfGroups) left += leftIn(fanOut, wanted[index] as Position, child, fanOuts.width);
       if (isOfGroups && !child && !isNumbered(id)) isWhole = false;
       seenAt = Math.max(seenAt, child?.seenAt ?? 0);
       // If the time is over, begin with the same node next time, because it then shows which of its children have been
       // handled.
-      if (child && !(await onChild(empty[index] as Position, child))) return before;
+      const place = wanted[index] as Position;
+      if (child && isEmpty(place) && !(await onChild(place, child))) return before;
     }
   }
 };

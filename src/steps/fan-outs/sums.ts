@@ -12,21 +12,21 @@ import type { FanOutDeps } from '../deps.ts';
 const CONCURRENCY = 8;
 
 /**
- * The number of failed items. Costs a read for each parent node, and for each group whose slot in it is empty. It may
+ * The number of failed items. Costs a read for each parent node, and for each group whose slot in it is empty, or for each group if items were corrected (T11). It may
  * miss items that fail during the sum, and never counts too many.
  */
 export const failedIn = async (
   fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,
-  { id, groups }: FanOut,
+  { id, groups, corrected }: FanOut,
 ): Promise<number> => {
   const { width } = fanOuts;
   const parents = Array.from({ length: nodesAt(groups, 1, width) }, (_, n): Position => ({ level: 1, n }));
   const sums = await pLimit(CONCURRENCY).map(parents, async (parent) => {
     // The parent is read first: a group that climbs between the two reads is then counted once.
     const node = await fanOuts.node(id, parent);
-    const open = childrenOf(parent, groups, width).filter((_, slot) => !node?.slots[slot]);
+    const open = childrenOf(parent, groups, width).filter((_, slot) => corrected || !node?.slots[slot]);
     const counts = await fanOuts.counts(id, open);
-    return counts.reduce((sum, group) => sum + (group?.failed ?? 0), node?.failed ?? 0);
+    return counts.reduce((sum, group) => sum + (group?.failed ?? 0), corrected ? 0 : (node?.failed ?? 0));
   });
   return sums.reduce((sum, each) => sum + each, 0);
 };

@@ -6,8 +6,8 @@
 
 import { callbackOf, hasDestinations } from '../../domain/callbacks/callback.ts';
 import { type Config, operationNamed } from '../../domain/config/resolved.ts';
-import { parseStoredItem } from '../../domain/fan-out-ids.ts';
-import type { Outcome, Task } from '../../domain/tasks/task.ts';
+import { isNumbered, parseStoredItem } from '../../domain/fan-out-ids.ts';
+import { type Outcome, runNumber, type Task } from '../../domain/tasks/task.ts';
 import type { FanOutDeps } from '../deps.ts';
 import { ackItems } from '../fan-outs/ack-items.ts';
 
@@ -15,9 +15,11 @@ import { ackItems } from '../fan-outs/ack-items.ts';
 export const notify = async (deps: FanOutDeps, tasks: readonly Task[]): Promise<void> => {
   await ackEnded(
     deps,
-    tasks.flatMap(({ fanOutItem, state: { status } }) =>
-      fanOutItem !== undefined && (status === 'succeeded' || status === 'failed') ? [{ fanOutItem, status }] : [],
-    ),
+    tasks.flatMap((task) => {
+      const { status } = task.state;
+      const isRedriven = runNumber(task) > 1;
+      return status === 'succeeded' || status === 'failed' ? [{ ...task, status, isRedriven }] : [];
+    }),
   );
   await callBack(deps, tasks);
 };
@@ -28,14 +30,21 @@ export const needsNotification = (config: Config, task: Task): boolean => {
   return task.fanOutItem !== undefined || (operation !== undefined && callbackOf(operation, task) !== undefined);
 };
 
-/** Acks the fan-out items of all these tasks together, so that the items of one group are written in one request. */
-export const ackEnded = async (
-  deps: FanOutDeps,
-  ended: readonly (Pick<Task, 'fanOutItem'> & Pick<Outcome, 'status'>)[],
-): Promise<void> => {
-  const acks = ended.flatMap(({ fanOutItem, status: outcome }) => {
+/** The end of a task, as its fan-out item needs it. */
+export interface ItemEnd extends Pick<Task, 'fanOutItem'>, Pick<Outcome, 'status'> {
+  /** Whether this was not the first run of the task. */
+  readonly isRedriven?: boolean;
+}
+
+/**
+ * Acks the fan-out items of all these tasks together, so that the items of one group are written in one request. If a
+ * redriven task has succeeded, its item succeeds although the first run has failed (T11). This does not apply to jobs of
+ * deferred lists, whose first result stands.
+ */
+export const ackEnded = async (deps: FanOutDeps, ended: readonly ItemEnd[]): Promise<void> => {
+  const acks = ended.flatMap(({ fanOutItem, status: outcome, isRedriven = false }) => {
     const item = fanOutItem && parseStoredItem(fanOutItem);
-    return item ? [{ item, outcome }] : [];
+    return item ? [{ item, outcome, corrects: isRedriven && outcome === 'succeeded' && !isNumbered(item.fanOut) }] : [];
   });
   if (acks.length === 0) return;
   const { unknown } = await ackItems(deps, acks);

@@ -45,6 +45,7 @@ interface OpenOptions extends CommonOptions {
   readonly userKey?: string;
   readonly callback?: string;
   readonly failFast?: FailFast;
+  readonly notifyFirstFailure?: boolean;
 }
 
 const open = (): Command =>
@@ -61,9 +62,11 @@ const open = (): Command =>
       'complete the fan-out immediately when more than this number or percentage of items have failed',
       tolerance,
     )
-    .action(async ({ id, userKey, callback, failFast, ...options }: OpenOptions) => {
+    .option('--notify-first-failure', 'also send an event as soon as an item has failed')
+    .action(async ({ id, userKey, callback, failFast, notifyFirstFailure, ...options }: OpenOptions) => {
       const api = await connect(options);
-      const { text, value } = await api.post('/fan-outs', JSON.stringify({ id, userKey, callback, failFast }), FAN_OUT);
+      const body = JSON.stringify({ id, userKey, callback, failFast, notifyFirstFailure });
+      const { text, value } = await api.post('/fan-outs', body, FAN_OUT);
       console.log(options.json ? printJson(text) : printable(value.id));
     });
 

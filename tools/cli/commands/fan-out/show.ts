@@ -94,8 +94,10 @@ export const describe = (fanOut: FanOutShape): string => {
     ['user key', userKey && printable(userKey)],
     ['callback', callback && printable(callback)],
     ['tolerates', failFast && `up to ${tolerated(failFast)} failed`],
+    ['first failure', fanOut.firstFailure && printable(fanOut.firstFailure)],
     ['opened', moment(createdAt)],
     ['ended', endedAt && moment(endedAt)],
+    ['all succeeded', fanOut.allSucceededAt && `${moment(fanOut.allSucceededAt)}, by redrives`],
     [
       'waits for',
       !endedAt && (pending ?? total) > 0
