@@ -55,6 +55,7 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
       ),
       measured('EventsUntold', {}),
       measured('FanOutsExpired', {}),
+      measured('FanOutsFailed', {}),
       measured('ItemsUnknown', {}),
     ]),
   ];
@@ -128,6 +129,7 @@ const whatDoesItCost = (watched: Watched): GraphWidget[] => {
         measured('CallbacksDelivered', { destination }, { label: destination }),
       ),
       measured('FanOutsCompleted', {}),
+      measured('FanOutsOpen', {}, { statistic: Stats.MAXIMUM }),
     ]),
     ...(merging.length > 0
       ? [

@@ -162,7 +162,7 @@ const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
     await fanOuts.beginSum(id, undefined, NOW);
     await fanOuts.correct(id, 0, [0], NOW);
     await fanOuts.noteCorrection(id);
-    await fanOuts.forgetFails(id, ['0:1']);
+    await fanOuts.forgetFails(id, ['0:9']);
     await fanOuts.noteFailedGroup(id, undefined, 0);
     await fanOuts.note(id, { notice: 'first-failure', firstFailure: { item: 'f:0:0' as never, at: NOW } }, NOW);
     await fanOuts.noticeSent(id, 'first-failure');

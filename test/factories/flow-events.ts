@@ -67,6 +67,7 @@ const EVENTS: Events = {
     { ...ended, status: 'complete' },
     { ...ended, status: 'expired' },
   ],
+  'fan-outs-counted': [{ event: 'fan-outs-counted', open: 2, oldest: 60_000, isAtLeast: false }],
   'fan-out-repaired': [{ event: 'fan-out-repaired', fanOut }],
   'fan-out-untold': [{ event: 'fan-out-untold', fanOut, destination: 'ops' }],
   'unknown-items': [{ event: 'unknown-items', items: 1, first: id('f:0:0') }],

@@ -40,15 +40,27 @@ export const testMetricsOfRepairs = (): void => {
     const [left, gone] = [fanOutId('left') as FanOutId, fanOutId('gone') as FanOutId];
     for (const each of [left, gone]) await fanOuts.open({ id: each, createdAt: NOW, callback: 'ops' }, NOW);
     await fanOuts.seal(left, NOW);
+    const failed = fanOutId('failed') as FanOutId;
+    await fanOuts.open({ id: failed, createdAt: NOW, callback: 'ops', failFast: { count: 0 } }, NOW);
+    const groups = { first: 0, count: 2, groups: 1, openedAt: NOW, at: NOW };
+    await fanOuts.reserve(failed, token('a'), groups);
+    await fanOuts.putGroups(failed, [{ n: 0, size: 2 }], NOW);
+    await fanOuts.ack(failed, { level: 0, n: 0 }, { slots: new Map([[0, false]]), failed: 1, at: NOW });
     // The destinations were removed from the configuration since.
     const nobody = { ...configured(), destinations: {} };
     const swept = await bundles.measured('SweepHandler', { source: 'aws.events' }, nobody);
     // The repairs of the earlier test repeat, since no function took their messages.
-    expect(swept.filter(([name, dimensions]) => dimensions === of() && name !== 'Repairs')).toEqual([
+    expect(
+      swept.filter(([name, dimensions]) => dimensions === of() && name !== 'Repairs' && name !== 'OldestFanOut'),
+    ).toEqual([
+      ['EventsUntold', of(), 1],
       ['EventsUntold', of(), 1],
       ['EventsUntold', of(), 1],
       ['FanOutsCompleted', of(), 1],
+      ['FanOutsCompleted', of(), 1],
       ['FanOutsExpired', of(), 1],
+      ['FanOutsFailed', of(), 1],
+      ['FanOutsOpen', of(), 3],
       ['FanOutsRepaired', of(), 1],
     ]);
     const where = target('ship/depot=items');

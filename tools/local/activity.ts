@@ -87,6 +87,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'slot-freed':
     case 'held':
     case 'looked':
+    case 'fan-outs-counted':
     case 'registered':
     case 'led':
     case 'called':

@@ -206,6 +206,16 @@ export type FlowEvent =
       readonly total: number;
       readonly failed: number;
     }
+  /**
+   * The sweep counted the open and sealed fan-outs on the first page. `oldest` is the age of the oldest of them.
+   * `isAtLeast`: more may follow.
+   */
+  | {
+      readonly event: 'fan-outs-counted';
+      readonly open: number;
+      readonly oldest: Millis;
+      readonly isAtLeast: boolean;
+    }
   /** The patrol completed a fan-out whose last ack had not finished. */
   | { readonly event: 'fan-out-repaired'; readonly fanOut: FanOutId }
   /**

@@ -123,8 +123,12 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   untold: { adds: ({ tasks }) => ({ EventsUntold: tasks }), warns: true },
   'fan-out-untold': { adds: () => ({ EventsUntold: 1 }) },
   'fan-out-ended': {
-    adds: ({ status }): Values => (status === 'complete' ? { FanOutsCompleted: 1 } : { FanOutsExpired: 1 }),
+    adds: ({ status, because }): Values =>
+      status === 'complete'
+        ? { FanOutsCompleted: 1, FanOutsFailed: because === 'too-many-failed' ? 1 : 0 }
+        : { FanOutsExpired: 1 },
   },
+  'fan-outs-counted': { adds: ({ open, oldest }) => ({ FanOutsOpen: open, OldestFanOut: oldest }) },
   'fan-out-repaired': { adds: () => ({ FanOutsRepaired: 1, Repairs: 1 }) },
   'unknown-items': { adds: ({ items }) => ({ ItemsUnknown: items }) },
   'sweep-cut': { adds: () => ({ SweepsCut: 1 }), warns: true },

@@ -107,6 +107,15 @@ export const METRICS = {
   ),
   EventsUntold: counts('Ended tasks, fan-outs and lists without an event, because their destination is not configured'),
   FanOutsCompleted: counts('Fan-outs and lists that completed: all items are done, or too many failed'),
+  FanOutsFailed: counts('Fan-outs that completed because too many items had failed'),
+  FanOutsOpen: counts(
+    'Open and sealed fan-outs on the page of 100 that the sweep reads each minute, so at least as many',
+  ),
+  OldestFanOut: {
+    unit: 'Milliseconds',
+    by: [],
+    meaning: 'Age of the oldest of these open and sealed fan-outs, in milliseconds',
+  },
   FanOutsExpired: counts('Fan-outs and lists that expired, or were deleted or cancelled'),
   FanOutsRepaired: counts('Fan-outs repaired whose last acks had stopped half-way'),
   SweepsCut: counts('Parts of the sweep that ran out of time before they had finished'),

@@ -10,6 +10,7 @@ import type { Invocation } from '../../ports/machine.ts';
 import type { SourceQueue } from '../../ports/queues.ts';
 import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps, SweepDeps } from '../deps.ts';
+import { gaugeFanOuts } from '../fan-outs/gauge.ts';
 import { patrolFanOuts } from '../fan-outs/patrol.ts';
 import { sweepSlots } from '../slots/sweep-slots.ts';
 import { redriveDeadLetterQueue, sourceQueues, type Walk, type Walked } from './dead-letters.ts';
@@ -53,7 +54,7 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   const left = revived.filter((each) => each.status === 'fulfilled' && !each.value.isDone).length;
   if (left > 0 && !isInTime()) deps.report({ event: 'sweep-cut', part: 'dead-letters', left });
   // Free slots before the patrol, because Targets may be waiting for a slot now.
-  const swept = await Promise.allSettled([sweepSlots(deps, untilLeft(ENDS_WITH.slots))]);
+  const swept = await Promise.allSettled([sweepSlots(deps, untilLeft(ENDS_WITH.slots)), gaugeFanOuts(deps)]);
   const mayGoOn = untilLeft(0);
   const patrolled = await Promise.allSettled([patrolFanOuts(deps, mayGoOn), patrol(deps, mayGoOn)]);
   const unsent = revived.flatMap((each, index) =>
