@@ -4,7 +4,8 @@
  */
 import { strict as assert } from 'node:assert';
 import type { ListId } from '../../src/domain/lists/ids.ts';
-import { claimJobs, complete } from '../../src/steps/lists/claim.ts';
+import { claimJobs } from '../../src/steps/lists/claim.ts';
+import { complete } from '../../src/steps/lists/complete.ts';
 import { takeJobs } from '../../src/steps/lists/trigger.ts';
 import { total } from '../meter.ts';
 import {
@@ -33,7 +34,7 @@ const completeIt = async ({ deps }: World, id: ListId, handle: string): Promise<
 
 /** Hands out jobs in the way that a trigger does. */
 const skip = async ({ deps }: World, id: ListId, count: number, name: string): Promise<void> => {
-  if (count > 0) assert('ranges' in (await takeJobs(deps, id, tokenNamed(name), count)));
+  if (count > 0) assert('ranges' in (await takeJobs(deps, { list: id, token: tokenNamed(name), count })));
 };
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;

@@ -5,6 +5,7 @@ import { WAYS, type WayCost, type WayName } from './variants.ts';
 
 export interface Figures {
   readonly storm: StormReport;
+  readonly poison: { readonly plain: StormReport; readonly poisoned: StormReport; readonly ratio: number };
   readonly length: LengthReport;
   readonly leases: readonly LeaseCost[];
   readonly ways: readonly WayCost[];
@@ -17,7 +18,7 @@ const table = (heads: readonly string[], rows: readonly (readonly (string | numb
     .map((row) => `| ${row.map((cell) => (typeof cell === 'number' ? named(cell) : cell)).join(' | ')} |`)
     .join('\n');
 
-export const documentOf = ({ storm, length, leases, ways }: Figures): string => `# What deferred lists cost
+export const documentOf = ({ storm, poison, length, leases, ways }: Figures): string => `# What deferred lists cost
 
 Made by \`npm run bench:lists -- --docs\` on the local engine, with the deployed steps. Units are those that the engine
 reports; a refused write counts the units of its row.
@@ -63,12 +64,32 @@ ${table(
     ['claims', storm.claims],
     ['workers that died', storm.deaths],
     ['lost answers', storm.lostReplies],
-    ['claims that had to retry because 64 were live', storm.toldToWait],
+    ['claims that had to retry', storm.toldToWait],
     ['write units per job: add', storm.writeUnitsPerJob.adding],
     ['claim and complete', storm.writeUnitsPerJob.claimsAndCompletions],
     ['tracker', storm.writeUnitsPerJob.tracker],
     ['result', storm.writeUnitsPerJob.results],
     ['read units per job', storm.readUnitsPerJob],
+  ],
+)}
+
+## Jobs that no worker can do, and dead workers
+
+The same with ${poison.poisoned.poison * 100}% of jobs that every worker releases as attempted, and with ${poison.poisoned.holders} workers that hold a claim from the
+beginning and never end it. The work takes ${named(poison.ratio)} times as long as without them.
+
+${table(
+  ['', 'without', 'with'],
+  [
+    ['claims', poison.plain.claims, poison.poisoned.claims],
+    ['failed jobs', poison.plain.failed, poison.poisoned.failed],
+    ['most deliveries of a job that no worker can do', '–', poison.poisoned.mostDeliveries.poison],
+    ['most deliveries of other jobs', poison.plain.mostDeliveries.others, poison.poisoned.mostDeliveries.others],
+    [
+      'write units per job: claim and complete',
+      poison.plain.writeUnitsPerJob.claimsAndCompletions,
+      poison.poisoned.writeUnitsPerJob.claimsAndCompletions,
+    ],
   ],
 )}
 `;

@@ -14,7 +14,9 @@ import type { ListDeps } from '../../src/steps/deps.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { visit } from '../../src/steps/fan-outs/patrol.ts';
 import { progressOf } from '../../src/steps/fan-outs/progress.ts';
-import { type Claimed, claimJobs, complete } from '../../src/steps/lists/claim.ts';
+import { type Claimed, type ClaimedJob, claimJobs } from '../../src/steps/lists/claim.ts';
+import { complete } from '../../src/steps/lists/complete.ts';
+import { release } from '../../src/steps/lists/release.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { total } from '../meter.ts';
 import { claimNamed, heldBy, LIST_ROW, newListId, openList, spending, TRACKER, type World } from './world.ts';
@@ -28,12 +30,20 @@ export interface Storm {
   readonly lost: number;
   /** The share of the claims whose worker dies. */
   readonly dying: number;
+  /** The share of the jobs that no worker can do: it releases them as attempted. */
+  readonly poison: number;
+  /** The number of workers that hold a claim of one job from the beginning, and never end it. */
+  readonly holders: number;
   readonly seed: number;
 }
 
 /** One of this many jobs fails. */
 const FAILS = 1_000;
-const outcomeOf = (token: number) => (token % FAILS === 7 ? 'failed' : 'succeeded');
+/** The poison jobs are spread over the list, and are never those that fail. */
+const isPoison = (poison: number, token: number): boolean =>
+  poison > 0 && token % Math.max(2, Math.round(1 / poison)) === 1 && token % FAILS !== 7;
+const outcomeOf = (poison: number, token: number) =>
+  token % FAILS === 7 || isPoison(poison, token) ? 'failed' : 'succeeded';
 
 const LEASE = 300_000;
 /** The time by which each claim advances the clock, in ms. While a worker works, some tens of other claims happen. */
@@ -73,6 +83,9 @@ const lossy = (deps: ListDeps, random: Random, rate: number, onLoss: () => void)
       ...lists,
       leaseFresh: losing(lists.leaseFresh),
       change: losing(lists.change),
+      putApart: losing(lists.putApart),
+      changeApart: losing(lists.changeApart),
+      gather: losing(lists.gather),
       putResults: losing(lists.putResults),
     },
     fanOuts: {
@@ -105,6 +118,9 @@ class Seen {
   /** The number of jobs that a worker got while another worker still had a lease on them, according to the answers. */
   atOnce = 0;
   lostReplies = 0;
+  releases = 0;
+  /** The most deliveries of a job that is not poison, and of one that is. */
+  readonly deliveries = { others: 0, poison: 0 };
   /** The number of live workers that have jobs. */
   holding = 0;
   #idleAt = 0;
@@ -122,10 +138,12 @@ class Seen {
   /** For each job, its worker and the end of the lease, according to the answer to the claim. */
   readonly #held = new Map<number, { readonly by: string; readonly until: number }>();
 
-  handedOut(by: string, jobs: readonly Job[], until: number, now: number): void {
+  handedOut(by: string, jobs: readonly ClaimedJob[], until: number, now: number, poison: number): void {
     this.claims += 1;
     let isTakeover = false;
-    for (const { token } of jobs) {
+    for (const { token, deliveries } of jobs) {
+      const kind = isPoison(poison, token) ? 'poison' : 'others';
+      this.deliveries[kind] = Math.max(this.deliveries[kind], deliveries);
       const before = this.#held.get(token);
       if (before && before.by !== by) {
         isTakeover = true;
@@ -134,6 +152,12 @@ class Seen {
       this.#held.set(token, { by, until });
     }
     if (isTakeover) this.takeovers += 1;
+  }
+
+  /** A worker gave its jobs back, so another one may have them at once. */
+  released(tokens: readonly number[]): void {
+    this.releases += 1;
+    for (const token of tokens) this.#held.delete(token);
   }
 
   finished(tokens: readonly number[]): void {
@@ -145,20 +169,24 @@ const work = (by: string, jobs: readonly Job[]): JobResult[] =>
   jobs.map(({ token, payload }) => {
     const { job } = JSON.parse(payload) as { job: string };
     assert.equal(Number(job), token, 'each token has the payload that was added as that one');
-    return { token, outcome: outcomeOf(token), result: JSON.stringify({ by }) };
+    return { token, outcome: outcomeOf(0, token), result: JSON.stringify({ by }) };
   });
+
+/** The error with which a worker releases a poison job. */
+const POISON = { code: 'poison', message: 'no worker can do this job' };
 
 export const runStorm = async (world: World, storm: Storm) => {
   const id = newListId(`storm-${storm.seed}`);
   const [, adding] = await spending(world, () => openList(world, id, storm.jobs));
   assert.equal((await seal(world.deps, trackerOf(id))).kind, 'sealed');
   const refusedBefore = new Map(world.refused);
+  const before: Before = { events: world.events.length, callbacks: world.callbacks.length };
   const seen = new Seen();
   const from = performance.now();
   const [, spent] = await spending(world, () => workAll(world, storm, id, seen));
   const seconds = (performance.now() - from) / 1_000;
   const refused = (what: string): number => (world.refused.get(what) ?? 0) - (refusedBefore.get(what) ?? 0);
-  const { completedBy, counts } = await check(world, storm, id, seen);
+  const { completedBy, counts } = await check(world, storm, id, seen, before);
   const per = (units: number): number => Number((units / storm.jobs).toFixed(4));
   const written = (what: string): number => spent.write.get(what) ?? 0;
   return {
@@ -171,6 +199,8 @@ export const runStorm = async (world: World, storm: Storm) => {
     lostReplies: seen.lostReplies,
     toldToWait: seen.busy,
     hadByTwo: seen.atOnce,
+    releases: seen.releases,
+    mostDeliveries: seen.deliveries,
     conflicts: refused(LIST_ROW),
     workedTwice: [...seen.worked.values()].filter((times) => times > 1).length,
     writeUnitsPerJob: {
@@ -181,6 +211,7 @@ export const runStorm = async (world: World, storm: Storm) => {
     },
     writeUnitsPerClaim: Number((written(LIST_ROW) / seen.claims).toFixed(2)),
     readUnitsPerJob: per(total(spent.read)),
+    seconds: Number(seconds.toFixed(1)),
     jobsPerSecond: Math.round(storm.jobs / seconds),
   };
 };
@@ -191,6 +222,11 @@ const workAll = async (world: World, storm: Storm, id: ListId, seen: Seen): Prom
     seen.lostReplies += 1;
   };
   const deps = lossy(world.deps, random, storm.lost, onLoss);
+  for (let n = 0; n < storm.holders; n += 1) {
+    const held = await claimJobs(world.deps, id, { claim: claimNamed(`holder-${n}`), count: 1, lease: LEASE });
+    assert(held.kind === 'claimed');
+    seen.handedOut(`holder-${n}`, held.jobs, held.until, world.deps.machine.now(), storm.poison);
+  }
   let next = 0;
   /** Runs one worker after another, each with a new name. */
   const worker = async (): Promise<void> => {
@@ -198,7 +234,7 @@ const workAll = async (world: World, storm: Storm, id: ListId, seen: Seen): Prom
       const fate = random.chance(storm.dying) ? random.pick(WAYS_TO_DIE) : 'lives';
       const name = `worker-${next++}`;
       try {
-        if ((await workOnce({ world, deps, id, seen, atOnce: storm.atOnce }, name, fate)) === 'nothing left') return;
+        if ((await workOnce({ world, deps, id, seen, storm }, name, fate)) === 'nothing left') return;
       } catch (cause) {
         if (!(cause instanceof Death)) throw cause;
         seen.deaths += 1;
@@ -213,7 +249,7 @@ interface Place {
   readonly deps: ListDeps;
   readonly id: ListId;
   readonly seen: Seen;
-  readonly atOnce: number;
+  readonly storm: Storm;
 }
 
 const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked' | 'nothing left'> => {
@@ -222,7 +258,7 @@ const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked
   if (claimed === 'nothing left') return claimed;
   // The answer is lost, so no worker works on these jobs.
   if (fate === 'dies unanswered') throw new Death();
-  seen.handedOut(name, claimed.jobs, claimed.until, deps.machine.now());
+  seen.handedOut(name, claimed.jobs, claimed.until, deps.machine.now(), place.storm.poison);
   if (fate === 'dies holding it') throw new Death();
   seen.holding += 1;
   try {
@@ -233,13 +269,11 @@ const workOnce = async (place: Place, name: string, fate: Fate): Promise<'worked
   return 'worked';
 };
 
-const completeAll = async (
-  { deps, id, seen, atOnce }: Place,
-  name: string,
-  claimed: Got,
-  fate: Fate,
-): Promise<void> => {
-  const { jobs, handle } = claimed;
+const completeAll = async ({ deps, id, seen, storm }: Place, name: string, claimed: Got, fate: Fate): Promise<void> => {
+  const { handle } = claimed;
+  const { poison, atOnce } = storm;
+  const bad = claimed.jobs.filter(({ token }) => isPoison(poison, token));
+  const jobs = claimed.jobs.filter(({ token }) => !isPoison(poison, token));
   const results = work(name, jobs);
   const held = heldBy(id, handle);
   const part = results.slice(0, Math.ceil(results.length / 2));
@@ -253,20 +287,25 @@ const completeAll = async (
   }
   seen.finished(results.map(({ token }) => token));
   // Every other claim is completed in two parts.
-  const parts = held.range.first % (2 * atOnce) === 0 ? [part, results.slice(part.length)] : [results];
+  const first = claimed.jobs[0]?.token ?? 0;
+  const parts = first % (2 * atOnce) === 0 ? [part, results.slice(part.length)] : [results];
   for (const some of parts.filter(({ length }) => length > 0)) {
     const done = await untilAnswered(() => complete(deps, id, held, some));
     assert.equal(done.kind, 'done', `${name} has lost ${handle}`);
   }
+  if (bad.length === 0) return;
+  seen.released(bad.map(({ token }) => token));
+  const attempted = bad.map(({ token }) => ({ token, error: POISON }));
+  await untilAnswered(() => release(deps, id, held, attempted));
 };
 
 type Got = Extract<Claimed, { readonly kind: 'claimed' }>;
 
-const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string): Promise<Got | 'nothing left'> => {
+const claim = async ({ world, deps, id, seen, storm }: Place, name: string): Promise<Got | 'nothing left'> => {
   for (;;) {
     try {
       const claimed = await untilAnswered(() =>
-        claimJobs(deps, id, { claim: claimNamed(name), count: atOnce, lease: LEASE }),
+        claimJobs(deps, id, { claim: claimNamed(name), count: storm.atOnce, lease: LEASE }),
       );
       if (claimed.kind === 'claimed') {
         world.passTime(TICK);
@@ -289,11 +328,17 @@ const claim = async ({ world, deps, id, seen, atOnce }: Place, name: string): Pr
  */
 const isAllDone = async ({ lists }: ListDeps, id: ListId): Promise<boolean> => {
   const list = await lists.read(id);
-  return list !== undefined && list.head === list.total && list.leases.length === 0;
+  return list !== undefined && list.head === list.total && list.leases.length === 0 && list.apart === undefined;
 };
 
-const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
-  const { deps, events, callbacks } = world;
+/** The numbers of events before this storm, because a world may have seen another one. */
+interface Before {
+  readonly events: number;
+  readonly callbacks: number;
+}
+
+const check = async (world: World, { jobs, poison }: Storm, id: ListId, seen: Seen, before: Before) => {
+  const { deps } = world;
   const tracker = trackerOf(id);
   const left = await deps.lists.read(id);
   const completedBy = left?.status === 'complete' ? 'a worker' : 'the patrol';
@@ -305,7 +350,9 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
   assert.equal(list.status, 'complete');
   assert.equal(list.leases.length, 0);
   assert.equal(seen.atOnce, 0, 'jobs were handed out while another worker had them');
-  const failed = Array.from({ length: jobs }, (_, token) => outcomeOf(token)).filter((each) => each === 'failed');
+  const failed = Array.from({ length: jobs }, (_, token) => outcomeOf(poison, token)).filter(
+    (each) => each === 'failed',
+  );
   assert.deepEqual(await progressOf(deps.fanOuts, list), {
     succeeded: jobs - failed.length,
     failed: failed.length,
@@ -314,17 +361,25 @@ const check = async (world: World, { jobs }: Storm, id: ListId, seen: Seen) => {
   const results = await deps.lists.results(id, { first: 0, count: jobs });
   assert.equal(results.length, jobs);
   assert.equal(new Set(results.map(({ token }) => token)).size, jobs);
-  for (const { token, outcome } of results) {
-    assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `no worker worked on job ${token}`);
-    assert.equal(outcome, outcomeOf(token));
+  const { maxDeliveries } = deps.config.lists;
+  for (const { token, outcome, error } of results) {
+    assert.equal(outcome, outcomeOf(poison, token));
+    if (isPoison(poison, token)) assert(error?.code === POISON.code || error?.code === 'too-many-deliveries');
+    else assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `no worker worked on job ${token}`);
   }
+  if (results.some(({ token }) => isPoison(poison, token)))
+    assert.equal(
+      seen.deliveries.poison,
+      maxDeliveries,
+      'a poison job is handed out as often as allowed, and then fails',
+    );
   // The worker writes no log line if it dies before it receives the answer that completed the list. The event remains
   // in that case.
   assert(
-    events.filter(({ event }) => event === 'fan-out-ended').length <= 1,
+    world.events.slice(before.events).filter(({ event }) => event === 'fan-out-ended').length <= 1,
     'more than one worker reported that it ended the list',
   );
-  const told = new Set(callbacks.map(({ event }) => event)).size;
+  const told = new Set(world.callbacks.slice(before.callbacks).map(({ event }) => event)).size;
   assert.equal(told, 1, 'the end must have exactly one event, however often it is sent');
   return {
     completedBy,

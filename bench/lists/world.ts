@@ -11,6 +11,7 @@ import { type ClaimId, type ListId, listId, parseHandle, trackerOf } from '../..
 import { within } from '../../src/ports/machine.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { append } from '../../src/steps/lists/append.ts';
+import { type Named, namedBy } from '../../src/steps/lists/held.ts';
 import { synthesise } from '../../tools/local/assembly.ts';
 import { localClients } from '../../tools/local/clients.ts';
 import { startEngines } from '../../tools/local/engines.ts';
@@ -153,10 +154,10 @@ export const payloadOf = (job: number): string =>
   JSON.stringify({ job: String(job).padStart(9, '0'), parcel: 'x'.repeat(70) });
 
 /** The claim that a handle names, as the API reads it. */
-export const heldBy = (id: ListId, handle: string) => {
+export const heldBy = (id: ListId, handle: string): Named => {
   const held = parseHandle(id, handle);
   assert(typeof held !== 'string');
-  return held;
+  return namedBy(held);
 };
 
 export const claimNamed = (name: string): ClaimId => name as ClaimId;

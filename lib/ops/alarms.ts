@@ -122,7 +122,44 @@ export const watchesOf = (
     section: 'register-messages-wait',
   },
   ...watchesOfSweep(named(resources.functions, 'sweep'), measured),
+  ...watchesOfTrackers(measured),
   ...watchesOfLimits(resources),
+];
+
+/** Alarms on fan-outs and lists that need a person. */
+const watchesOfTrackers = (measured: MeasuredIn): Watch[] => [
+  {
+    id: 'FanOutsExpired',
+    metric: measured('FanOutsExpired', {}, { period: QUARTER }),
+    threshold: 1,
+    says: 'A fan-out expired, because no item was added or acked for too long',
+    todo: 'its event reports how many items were pending. Find out why they were not acked, or whether its producer died before it sealed it; then open a new one',
+    section: 'a-fan-out-expired',
+  },
+  {
+    id: 'FanOutsFailed',
+    metric: measured('FanOutsFailed', {}, { period: QUARTER }),
+    threshold: 1,
+    says: 'A fan-out ended early, because more of its items failed than failFast allows',
+    todo: 'its tasks that have not ended continue. Run groupage failures to see the causes, and fix them before you start it again',
+    section: 'a-fan-out-failed',
+  },
+  {
+    id: 'JobsUndeliverable',
+    metric: measured('JobsUndeliverable', {}, { period: QUARTER }),
+    threshold: 1,
+    says: 'Jobs of a list failed, because workers got them maxDeliveries times without ending them',
+    todo: 'they are not handed out again. Their errors are in groupage lists show ID --jobs --status failed; fix the cause, and add them to a new list',
+    section: 'jobs-are-undeliverable',
+  },
+  {
+    id: 'ClaimsRefused',
+    metric: measured('ClaimsRefused', {}, { period: QUARTER }),
+    threshold: 1,
+    says: 'A list has as many claims as it can have, and refuses more',
+    todo: 'its workers wait. Let them claim more jobs at once, and end the claims of dead workers (groupage lists claims, groupage lists break)',
+    section: 'claims-are-refused',
+  },
 ];
 
 const watchesOfCallbacks = (config: Config, { queues, final }: Resources, measured: MeasuredIn): Watch[] => [

@@ -46,7 +46,7 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
       ...byOperation(watched, REPAIRED),
     ]),
     graph('Takeovers by another leader', byOperation(watched, ['LockTakeovers'])),
-    graph('Undelivered events, expired fan-outs and unknown items', [
+    graph('Undelivered events, failed fan-outs and undeliverable jobs', [
       ...destinations.map((destination) =>
         measured('CallbacksFailed', { destination }, { label: `${destination} failed` }),
       ),
@@ -56,6 +56,9 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
       measured('EventsUntold', {}),
       measured('FanOutsExpired', {}),
       measured('FanOutsFailed', {}),
+      measured('JobsUndeliverable', {}),
+      measured('ClaimsRefused', {}),
+      measured('ClaimsBroken', {}),
       measured('ItemsUnknown', {}),
     ]),
   ];
@@ -131,6 +134,16 @@ const whatDoesItCost = (watched: Watched): GraphWidget[] => {
       measured('FanOutsCompleted', {}),
       measured('FanOutsOpen', {}, { statistic: Stats.MAXIMUM }),
     ]),
+    graph(
+      'Jobs of lists',
+      (['ListsOpen', 'JobsAvailable', 'JobsLeased', 'MostDeliveries'] as const).map((name) =>
+        measured(name, {}, { statistic: Stats.MAXIMUM }),
+      ),
+    ),
+    graph(
+      'Age of the oldest open fan-out and list (ms)',
+      (['OldestFanOut', 'OldestList'] as const).map((name) => measured(name, {}, { statistic: Stats.MAXIMUM })),
+    ),
     ...(merging.length > 0
       ? [
           graph(

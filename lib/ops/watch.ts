@@ -14,6 +14,10 @@ export type AlarmId =
   | 'SweepRuns'
   | 'SweepErrors'
   | 'SweepCut'
+  | 'FanOutsExpired'
+  | 'FanOutsFailed'
+  | 'JobsUndeliverable'
+  | 'ClaimsRefused'
   | `${'Late' | 'Failed' | 'Circuit' | 'Takeovers'}-${string}`
   | `${'DeadLetters' | 'Vanishing' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled' | 'IndexThrottled'}-${string}`;
 

@@ -1,26 +1,35 @@
 /** Deferred lists in DynamoDB. */
 import {
+  DeleteCommand,
   type DynamoDBDocumentClient,
   GetCommand,
   PutCommand,
   TransactWriteCommand,
+  type TransactWriteCommandInput,
   UpdateCommand,
   type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
 import { type ListId, listOf } from '../domain/lists/ids.ts';
-import { endOf, type Lease } from '../domain/lists/list.ts';
-import type { JobResult, Lists } from '../ports/lists.ts';
+import { APART_MAX, type Apart, CLAIMS_MAX, endOf, type Lease, type StoredClaim } from '../domain/lists/list.ts';
+import type { JobResult, LeaseChange, Lists } from '../ports/lists.ts';
 import type { Item } from '../rows/item.ts';
 import {
+  apartItem,
   appendKey,
   appendOf,
   appendRow,
+  CLAIMS,
+  claimKey,
+  claimOf,
+  claimRow,
   jobRows,
   listKey,
   listOfRow,
   newListRow,
+  printHolder,
+  printLeases,
   resultKey,
   resultOf,
   resultRow,
@@ -40,7 +49,7 @@ import {
   writeAll,
 } from './dynamodb.ts';
 import { headerPage } from './header-pages.ts';
-import { leaseChange, updateOf } from './list-changes.ts';
+import { apartAsRead, leaseChange, updateOf } from './list-changes.ts';
 import { clearList } from './list-clearing.ts';
 import { readJobs, rowsBetween } from './list-jobs.ts';
 
@@ -49,6 +58,64 @@ const { width } = FULL_SIZE;
 const STATUS = { '#status': 'Status' };
 const HANDS_OUT = '#status IN (:open, :sealed)';
 const OPEN_OR_SEALED = { ':open': 'open', ':sealed': 'sealed' };
+
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** The update of a list's row that changes its leases. @param becomes the new state of its claims in rows of their own */
+const updateWith = (change: LeaseChange, becomes?: Apart) => {
+  const { set, remove, when, names, values } = leaseChange(change);
+  const { isHandingOut = false } = change;
+  const apart = becomes ? apartItem(becomes) : undefined;
+  const isGone = apart?.Apart === 0;
+  const conditions = [...when, ...(isHandingOut ? [HANDS_OUT] : [])];
+  return {
+    UpdateExpression: updateOf(
+      apart && !isGone ? [...set, 'Apart=:apart', 'ApartUntil=:apartUntil'] : set,
+      isGone ? [...remove, 'Apart', 'ApartUntil'] : remove,
+    ),
+    ConditionExpression: conditions.length > 0 ? conditions.join(' AND ') : 'attribute_exists(Id)',
+    ...(Object.keys(names).length > 0 || isHandingOut
+      ? { ExpressionAttributeNames: { ...names, ...(isHandingOut ? STATUS : {}) } }
+      : {}),
+    ExpressionAttributeValues: valuesOf({
+      ...values,
+      ...(isHandingOut ? OPEN_OR_SEALED : {}),
+      ...(apart && !isGone ? { ':apart': apart.Apart, ':apartUntil': apart.ApartUntil } : {}),
+    }),
+  };
+};
+
+/** DynamoDB refuses an empty map of values. */
+const valuesOf = (values: Item): Item | undefined => (Object.keys(values).length > 0 ? values : undefined);
+
+/** Changes or deletes the row of a claim, if its leases are as they were read. */
+const apartWrite = (
+  table: string,
+  id: ListId,
+  { key, leases }: StoredClaim,
+  to: readonly Lease[],
+  isSameEnd: boolean,
+) => {
+  const ends = isSameEnd ? { ':was': secondsOf(leases[0]?.until ?? 0) } : {};
+  const values = { ':leases': printLeases(leases), ...ends };
+  const row = {
+    TableName: table,
+    Key: claimKey(id, key),
+    ConditionExpression: `Leases = :leases${isSameEnd ? ' AND #until = :was' : ''}`,
+  };
+  const [lease] = to;
+  const names = { ExpressionAttributeNames: { '#until': 'Until' } };
+  return lease
+    ? {
+        Update: {
+          ...row,
+          UpdateExpression: 'SET Leases = :to, #until = :until',
+          ...names,
+          ExpressionAttributeValues: { ...values, ':to': printLeases(to), ':until': secondsOf(lease.until) },
+        },
+      }
+    : { Delete: { ...row, ...(isSameEnd ? names : {}), ExpressionAttributeValues: values } };
+};
 
 /**
  * @param headers the FanOut table, which holds the lists' own rows
@@ -65,6 +132,9 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
     conditionally(
       besideTransactions(() => client.send(new UpdateCommand({ TableName: headers, Key: listKey(id), ...input }))),
     );
+  const inHeader = (id: ListId, change: LeaseChange, becomes?: Apart): TransactItem => ({
+    Update: { TableName: headers, Key: listKey(id), ...updateWith(change, becomes) },
+  });
   return {
     open: async (list, checkAt) => {
       const row = newListRow(list, checkAt);
@@ -136,14 +206,28 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
           }),
         ),
       ),
-    jobs: (id, range) => readJobs(client, table, id, range),
-    leaseFresh: async (id, { key, count, until, total, most }): Promise<Lease | undefined> => {
+    jobs: (id, ranges) => readJobs(client, table, id, ranges),
+    leaseFresh: async (id, lease, { total, most, holder, apart }): Promise<Lease | undefined> => {
+      const { key, count, until } = lease;
+      const values: Item = {};
+      const placeOf = (value: unknown): string => {
+        const name = `:${Object.keys(values).length}`;
+        values[name] = value;
+        return name;
+      };
+      const when = apartAsRead(apart, placeOf);
+      const held = holder ? `, lh.#key = ${placeOf(printHolder(holder))}` : '';
       const answer = await update(id, {
-        UpdateExpression: 'SET lf.#key = Head, ln.#key = :count, le.#key = :until, Head = Head + :count',
-        ConditionExpression: `${HANDS_OUT} AND Head <= :last AND attribute_not_exists(lf.#key) AND size(lf) < :most`,
+        UpdateExpression: `SET lf.#key = Head, ln.#key = :count, le.#key = :until, Head = Head + :count${held}`,
+        ConditionExpression: [
+          HANDS_OUT,
+          'Head <= :last AND attribute_not_exists(lf.#key) AND size(lf) < :most',
+          ...when,
+        ].join(' AND '),
         ExpressionAttributeNames: { ...STATUS, '#key': key },
         ExpressionAttributeValues: {
           ...OPEN_OR_SEALED,
+          ...values,
           ':count': count,
           ':until': secondsOf(until),
           ':last': total - count,
@@ -152,18 +236,52 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
         ReturnValues: 'UPDATED_NEW',
       });
       const end = answer?.Attributes?.Head as number | undefined;
-      return end === undefined ? undefined : { key, first: end - count, count, until };
+      return end === undefined ? undefined : { ...lease, first: end - count };
     },
-    change: async (id, from, to, how) => {
-      const { set, remove, when, names, values } = leaseChange(from, to);
-      const answer = await update(id, {
-        UpdateExpression: updateOf(set, remove),
-        ConditionExpression: [...when, ...(how === 'handing-out' ? [HANDS_OUT] : [])].join(' AND '),
-        ExpressionAttributeNames: { ...names, ...(how === 'handing-out' ? STATUS : {}) },
-        ExpressionAttributeValues: { ...values, ...(how === 'handing-out' ? OPEN_OR_SEALED : {}) },
-      });
-      return answer !== undefined;
+    change: async (id, change) => (await update(id, updateWith(change))) !== undefined,
+    claimsMax: CLAIMS_MAX,
+    claimApart: async (id, key) => {
+      const row = await get(table, claimKey(id, key));
+      return row && claimOf(row);
     },
+    claimsApart: async (id) => {
+      const [from, to] = [{ Id: id, Entry: CLAIMS }, `${CLAIMS}~`];
+      const rows = await rowsBetween(client, { TableName: table }, from, to, (read) => read.length > 2 * APART_MAX);
+      return rows.map(claimOf);
+    },
+    putApart: (id, claim, { becomes, ...change }) =>
+      transactionally(
+        client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              inHeader(id, change, becomes),
+              {
+                Put: {
+                  TableName: table,
+                  Item: claimRow(id, claim),
+                  ConditionExpression: 'attribute_not_exists(Id)',
+                },
+              },
+            ],
+          }),
+        ),
+      ),
+    changeApart: async (id, claim, to) => {
+      const write = apartWrite(table, id, claim, to, false);
+      const command = write.Update ? new UpdateCommand(write.Update) : new DeleteCommand(write.Delete);
+      return (await conditionally(besideTransactions(() => client.send(command as UpdateCommand)))) !== undefined;
+    },
+    gather: (id, moved, to, apart) =>
+      transactionally(
+        client.send(
+          new TransactWriteCommand({
+            TransactItems: [
+              inHeader(id, { from: [], to, hasHolders: false, ...(apart ? { apart: apart.was } : {}) }, apart?.becomes),
+              ...moved.map(({ claim, keep }) => apartWrite(table, id, claim, keep, apart !== undefined)),
+            ],
+          }),
+        ),
+      ),
     trigger: async (id, token) => {
       const row = await get(table, triggerKey(id, token));
       return row && takenOf(row);
@@ -178,34 +296,29 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       });
       await conditionally(besideTransactions(() => client.send(update)));
     },
-    take: (id, token, { ranges, from, rest, head, fresh }) => {
-      const { set, remove, when, names, values } = leaseChange(from, rest ? [rest] : []);
-      return transactionally(
+    take: (id, token, { ranges, from, rest, head, fresh, wanted, hasHolders }) =>
+      transactionally(
         client.send(
           new TransactWriteCommand({
             TransactItems: [
-              {
-                Update: {
-                  TableName: headers,
-                  Key: listKey(id),
-                  UpdateExpression: updateOf([...set, 'Head = :next'], remove),
-                  ConditionExpression: [...when, HANDS_OUT, 'Head = :head'].join(' AND '),
-                  ExpressionAttributeNames: { ...names, ...STATUS },
-                  ExpressionAttributeValues: { ...values, ...OPEN_OR_SEALED, ':head': head, ':next': head + fresh },
-                },
-              },
+              inHeader(id, {
+                from,
+                to: rest ? [rest] : [],
+                isHandingOut: true,
+                fresh: { head, count: fresh },
+                hasHolders,
+              }),
               {
                 Put: {
                   TableName: table,
-                  Item: triggerRow(id, token, ranges),
+                  Item: triggerRow(id, token, ranges, wanted),
                   ConditionExpression: 'attribute_not_exists(Id)',
                 },
               },
             ],
           }),
         ),
-      );
-    },
+      ),
     putResults: (id, results) => putResults(client, table, id, results),
     results: async (id, range) => {
       const rows: JobResult[] = [];

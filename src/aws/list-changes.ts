@@ -1,12 +1,12 @@
 /**
  * Changes of the leases in a list's row. A lease is replaced only if it has not changed after it was read (D2 to D7).
  */
-import type { Lease } from '../domain/lists/list.ts';
-import type { Seen } from '../ports/lists.ts';
+import type { LeaseChange } from '../ports/lists.ts';
 import type { Item } from '../rows/item.ts';
-import { secondsOf } from '../rows/list-rows.ts';
+import { apartItem, printHolder, secondsOf } from '../rows/list-rows.ts';
 
-export interface LeaseChange {
+/** Parts of the expressions of an update. */
+export interface ChangeExpression {
   readonly set: readonly string[];
   readonly remove: readonly string[];
   readonly when: readonly string[];
@@ -17,7 +17,8 @@ export interface LeaseChange {
 /**
  * Builds the change. Its names are short, because one expression covers up to forty leases and has at most 4,096 bytes.
  */
-export const leaseChange = (from: readonly Seen[], to: readonly Lease[]): LeaseChange => {
+export const leaseChange = (change: Omit<LeaseChange, 'isHandingOut'>): ChangeExpression => {
+  const { from, to, fresh, holder, hasHolders, apart } = change;
   const names = new Map<string, string>();
   const nameOf = (key: string): string => {
     const name = names.get(key) ?? `#${names.size}`;
@@ -25,7 +26,7 @@ export const leaseChange = (from: readonly Seen[], to: readonly Lease[]): LeaseC
     return name;
   };
   const values: Item = {};
-  const placeOf = (value: number): string => {
+  const placeOf = (value: unknown): string => {
     const name = `:${Object.keys(values).length}`;
     values[name] = value;
     return name;
@@ -46,14 +47,33 @@ export const leaseChange = (from: readonly Seen[], to: readonly Lease[]): LeaseC
     const name = nameOf(key);
     return [`lf.${name}=${placeOf(first)}`, `ln.${name}=${placeOf(count)}`, `le.${name}=${placeOf(secondsOf(until))}`];
   });
+  const maps = hasHolders ? ['lf', 'ln', 'le', 'lh'] : ['lf', 'ln', 'le'];
   return {
-    set,
-    remove: gone.flatMap(({ key }) => ['lf', 'ln', 'le'].map((map) => `${map}.${nameOf(key)}`)),
-    when: [...when, ...isNew],
+    set: [
+      ...set,
+      ...(fresh ? [`Head=${placeOf(fresh.head + fresh.count)}`] : []),
+      ...(holder && hasHolders ? [`lh.${nameOf(holder[0])}=${placeOf(printHolder(holder[1]))}`] : []),
+    ],
+    remove: gone.flatMap(({ key }) => maps.map((map) => `${map}.${nameOf(key)}`)),
+    when: [
+      ...when,
+      ...isNew,
+      ...(fresh ? [`Head=${placeOf(fresh.head)}`] : []),
+      ...(apart === undefined ? [] : apartAsRead(apart, placeOf)),
+    ],
     names: Object.fromEntries([...names].map(([key, name]) => [name, key])),
     values,
   };
 };
+
+/** The conditions that the claims in rows of their own are as they were read. */
+export const apartAsRead = (
+  apart: NonNullable<LeaseChange['apart']>,
+  placeOf: (value: unknown) => string,
+): readonly string[] =>
+  apart === 'none'
+    ? ['attribute_not_exists(Apart)']
+    : Object.entries(apartItem(apart)).map(([name, value]) => `${name}=${placeOf(value)}`);
 
 /** The change as one update expression. */
 export const updateOf = (set: readonly string[], remove: readonly string[]): string =>

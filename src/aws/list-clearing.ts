@@ -7,7 +7,8 @@ import { type DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { ListId } from '../domain/lists/ids.ts';
 import type { Clearing } from '../ports/lists.ts';
 import type { Item } from '../rows/item.ts';
-import { APPENDS, jobsKey, resultKey, SEGMENTS, TRIGGERS, tokenOfAppend } from '../rows/list-rows.ts';
+import { APPENDS, CLAIMS, jobsKey, resultKey, SEGMENTS, TRIGGERS, tokenOfAppend } from '../rows/list-rows.ts';
+import { inParts } from '../util/parts.ts';
 import { CONCURRENCY, writeAll } from './dynamodb.ts';
 
 /** This name sorts after the names of all rows whose names have only digits. */
@@ -63,7 +64,7 @@ export const clearList = async (
   };
   const remove = (key: Item, to = LAST): Promise<boolean> => eachPage(key, to, removeRows);
   const removeJobs = async (appends: readonly Item[]): Promise<boolean> => {
-    for (const some of inParts(appends)) {
+    for (const some of inParts(appends, CONCURRENCY)) {
       const areGone = await Promise.all(some.map((row) => remove(jobsKey(id, tokenOfAppend(row), 0))));
       // Delete the rows of the additions last, because only these rows lead to the jobs. An addition that is still
       // running may store more jobs, so keep the rows until that is impossible.
@@ -79,11 +80,7 @@ export const clearList = async (
     const areGone = await Promise.all(some.map((group) => remove(resultKey(id, group * width, width))));
     if (areGone.includes(false)) return first + areGone.indexOf(false);
   }
-  for (const kind of [SEGMENTS, TRIGGERS]) if (!(await remove({ Id: id, Entry: kind }, behind(kind)))) return groups;
+  for (const kind of [CLAIMS, SEGMENTS, TRIGGERS])
+    if (!(await remove({ Id: id, Entry: kind }, behind(kind)))) return groups;
   return undefined;
 };
-
-const inParts = <T>(all: readonly T[]): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(all.length / CONCURRENCY) }, (_, n) =>
-    all.slice(n * CONCURRENCY, (n + 1) * CONCURRENCY),
-  );

@@ -5,11 +5,14 @@ import { endOf, type Job } from '../domain/lists/list.ts';
 import type { Item } from '../rows/item.ts';
 import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from '../rows/list-rows.ts';
 import { bytesInString } from '../util/json-text.ts';
+import { inParts } from '../util/parts.ts';
 
 /** Maximum number of bytes that are read for one answer, counted as in the answer. */
 const READ_BYTES = 4_000_000;
 /** Maximum number of jobs that are read at once from several additions, because each job may have 256 KB. */
 const JOBS_AT_ONCE = 16;
+/** Maximum number of ranges that are read at once. */
+const RANGES_AT_ONCE = 8;
 
 /** Reads the rows of one partition whose names are between two names. Stops after a page if `enough` returns true. */
 export const rowsBetween = async (
@@ -76,24 +79,49 @@ const segmentsOf = async (
   return [segment, ...rest.map(segmentOf)];
 };
 
-/** Reads the first jobs of a range: as many as may be read at once. */
+/** Reads the first jobs of some ranges, in their order: as many as may be read at once. */
 export const readJobs = async (
   client: DynamoDBDocumentClient,
   table: string,
   id: ListId,
+  ranges: readonly Range[],
+): Promise<readonly Job[]> => {
+  const jobs: Job[] = [];
+  let bytes = 0;
+  for (const some of inParts(ranges, RANGES_AT_ONCE)) {
+    const most = READ_BYTES - bytes;
+    const parts = await Promise.all(some.map((range) => jobsOfRange(client, table, id, range, most)));
+    for (const [n, part] of parts.entries()) {
+      for (const job of part) {
+        bytes += bytesInString(job.payload);
+        if (bytes > READ_BYTES && jobs.length > 0) return jobs;
+        jobs.push(job);
+      }
+      if (part.length < (some[n]?.count ?? 0)) return jobs;
+    }
+  }
+  return jobs;
+};
+
+/** Reads the first jobs of a range, up to about `limit` bytes, but at least one. */
+const jobsOfRange = async (
+  client: DynamoDBDocumentClient,
+  table: string,
+  id: ListId,
   range: Range,
+  limit: number,
 ): Promise<readonly Job[]> => {
   const jobs: Job[] = [];
   let bytes = 0;
   let next = range.first;
   for (const some of together(await segmentsOf(client, table, id, range))) {
-    const most = READ_BYTES - bytes;
+    const most = limit - bytes;
     const parts = await Promise.all(
       some.map((segment) => jobsIn(client, table, id, segment, overlap(range, segment), most)),
     );
     for (const job of parts.flat()) {
       bytes += bytesInString(job.payload);
-      if (job.token !== next || (bytes > READ_BYTES && jobs.length > 0)) return jobs;
+      if (job.token !== next || (bytes > limit && jobs.length > 0)) return jobs;
       jobs.push(job);
       next += 1;
     }

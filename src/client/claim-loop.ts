@@ -15,15 +15,18 @@
  * - waiting: other workers may release jobs or lose their leases, and more jobs may be added. The wait ends early if
  *   another claimer of this loop completes the list, or if the loop stops.
  * - ended: the list is complete or cancelled; or it is drained: sealed, with no job available or leased, so that no job
- *   can return to the pool; or the loop stops. The loop stops when its signal aborts, or after an error: a handler's
- *   error other than JobFailed, or an API error that a repeated call does not fix. Then all claimers release their jobs
- *   and end.
+ *   can return to the pool; or the loop stops. The loop stops when its signal aborts, or after an API error that a
+ *   repeated call does not fix. Then all claimers release their jobs and end.
+ *
+ * An error of the handler ends neither the claim nor the loop. If the handler threw an error for each job of a claim,
+ * something other than the jobs may be broken, so the claimer pauses before its next claim, longer each time.
  */
+import { hostname } from 'node:os';
 import { monotonicFactory } from 'ulid';
 import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 import { type HandledJob, type Work, type Worked, workOff } from './claim-work.ts';
-import type { Claim, DeferredList } from './list-client.ts';
+import type { Claim, ClaimedJob, DeferredList } from './list-client.ts';
 
 export type { HandledJob } from './claim-work.ts';
 
@@ -33,14 +36,15 @@ export interface ClaimLoopOptions {
   readonly count: number;
   /**
    * Lease of a claim, in seconds: 1 to 43,200. The loop renews the lease in time while it works on the claim's jobs. If
-   * the worker crashes, the jobs return to the pool when the lease ends.
+   * the worker crashes, the jobs return to the pool a minute after the lease ends, so a short lease is best.
+   * @default 60
    */
-  readonly leaseSeconds: number;
+  readonly leaseSeconds?: number;
   /** Maximum number of jobs of one claim that the handler processes at the same time: 1 to 1,000. @default 1 */
   readonly concurrency?: number;
   /**
-   * Maximum number of claims that the loop processes at the same time: 1 to 64. A list has at most 64 claims, those of
-   * other workers included. @default 1
+   * Maximum number of claims that the loop processes at the same time: 1 to 64. Claims beyond 64 of a list, those of
+   * other workers included, cost more. @default 1
    */
   readonly claimers?: number;
   /** When this signal aborts, the loop stops and releases the jobs that are not done. */
@@ -50,6 +54,16 @@ export interface ClaimLoopOptions {
    * @default worker
    */
   readonly claimIdPrefix?: string;
+  /**
+   * Who claims, for people: 1 to 32 visible ASCII characters. `groupage lists claims` shows it.
+   * @default - the end of the host's name, and the id of the process
+   */
+  readonly holder?: string;
+  /**
+   * Called when the handler throws an error other than JobFailed. The job is handed out again, up to the list's
+   * `maxDeliveries`. @default - writes a line of JSON to standard error
+   */
+  readonly onJobError?: (job: ClaimedJob<object>, error: unknown) => void;
 }
 
 /**
@@ -66,6 +80,31 @@ export interface LoopEnd extends Worked {
  * pause. A pause lasts at least half of the limit.
  */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [250, 10_000];
+/** The same for the pauses after a claim in which the handler threw an error for each job. */
+const [FIRST_ERROR_PAUSE, LONGEST_ERROR_PAUSE] = [1_000, 60_000];
+const LEASE_SECONDS = 60;
+const HOLDER_MAX = 32;
+
+/**
+ * The end of the host's name, which tells pods apart, and the process. It is short, because each claim of the list
+ * writes the names of all holders.
+ */
+const thisProcess = (): string =>
+  `${hostname()
+    .replaceAll(/[^!-~]/g, '-')
+    .slice(-14)}/${process.pid}`;
+
+const printJobError = (list: string) => (job: ClaimedJob<object>, error: unknown) =>
+  console.error(
+    JSON.stringify({
+      level: 'error',
+      event: 'job-error',
+      list,
+      token: job.token,
+      deliveries: job.deliveries,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    }),
+  );
 
 const newId = monotonicFactory();
 
@@ -73,22 +112,23 @@ const newId = monotonicFactory();
  * Processes jobs of a list until the list is complete, cancelled or drained, or until the signal aborts.
  *
  * @param handler processes one job. Its return value is the job's result. It throws JobFailed if the job has failed.
- * Any other error ends the loop, and the job is released.
- * @throws RangeError for invalid options; ApiRefused, ApiUnavailable or the handler's error. The loop first releases
- * the jobs that are not done.
+ * After any other error the job is handed out again, up to the list's `maxDeliveries`, and the loop continues.
+ * @throws RangeError for invalid options; ApiRefused or ApiUnavailable. The loop first releases the jobs that are not
+ * done.
  */
 export const claimLoop = async <Payload extends object>(
   list: DeferredList<Payload>,
   handler: (job: HandledJob<Payload>) => unknown,
   options: ClaimLoopOptions,
 ): Promise<LoopEnd> => {
-  const { claimers = 1, concurrency = 1, leaseSeconds, signal } = checked(options);
+  const { claimers = 1, concurrency = 1, leaseSeconds = LEASE_SECONDS, signal } = checked(options);
+  const { onJobError = printJobError(list.id) } = options;
   const broken = new AbortController();
   const over = new AbortController();
   const stop = signal ? AbortSignal.any([signal, broken.signal]) : broken.signal;
   const onBroken = (cause: unknown): void => broken.abort(cause);
   const onComplete = (): void => over.abort();
-  const work: Work<Payload> = { handler, concurrency, leaseSeconds, stop, onBroken, onComplete };
+  const work: Work<Payload> = { handler, concurrency, leaseSeconds, stop, onJobError, onBroken, onComplete };
   const claims: Worked[] = [];
   const one = async (): Promise<LoopEnd['ended']> => {
     try {
@@ -109,11 +149,13 @@ export const claimLoop = async <Payload extends object>(
  * @throws RangeError
  */
 const checked = (options: ClaimLoopOptions): ClaimLoopOptions => {
-  const { count, leaseSeconds, concurrency = 1, claimers = 1, claimIdPrefix = 'worker' } = options;
+  const { count, leaseSeconds = LEASE_SECONDS, concurrency = 1, claimers = 1, claimIdPrefix = 'worker' } = options;
   const wholes = { count: [count, 1_000], leaseSeconds: [leaseSeconds, 43_200], concurrency: [concurrency, 1_000] };
   for (const [name, [value = 0, most = 0]] of Object.entries({ ...wholes, claimers: [claimers, 64] }))
     if (!Number.isSafeInteger(value) || value < 1 || value > most)
       throw new RangeError(`${name} must be a whole number from 1 to ${most}, not ${value}`);
+  if (options.holder !== undefined && !/^[!-~]([ -~]{0,30}[!-~])?$/.test(options.holder))
+    throw new RangeError(`holder must have 1 to ${HOLDER_MAX} visible ASCII characters`);
   if (claimIdPrefix.length > 32 || parseClaimId(`${claimIdPrefix}-`) === undefined || claimIdPrefix === '')
     throw new RangeError(`claimIdPrefix must have 1 to 32 characters, and a claimId ${CLAIM_ID_RULE}`);
   return options;
@@ -124,19 +166,24 @@ const claimer = async <Payload extends object>(
   list: DeferredList<Payload>,
   work: Work<Payload>,
   over: AbortSignal,
-  { count, leaseSeconds, claimIdPrefix = 'worker' }: ClaimLoopOptions,
+  { count, claimIdPrefix = 'worker', holder = thisProcess() }: ClaimLoopOptions,
   claims: Worked[],
 ): Promise<LoopEnd['ended']> => {
-  const { stop } = work;
+  const { stop, leaseSeconds } = work;
   const awake = AbortSignal.any([stop, over]);
   const next = () => ({ claimId: `${claimIdPrefix}-${newId()}`, since: performance.now() });
   let wanted = next();
   let pause = FIRST_PAUSE;
+  let errorPause = FIRST_ERROR_PAUSE;
   while (!awake.aborted) {
     const { claimId, since } = wanted;
-    const answer = await ask(list, { count, leaseSeconds, claimId, signal: stop });
-    if (typeof answer === 'object') claims.push(await workOff(answer, since, work));
-    else if (answer !== 'nothing' && answer !== 'busy') return answer;
+    const answer = await ask(list, { count, leaseSeconds, claimId, holder, signal: stop });
+    if (typeof answer === 'object') {
+      const { isAllErrors, ...worked } = await workOff(answer, since, work);
+      claims.push(worked);
+      if (isAllErrors) await rest(errorPause * (0.5 + Math.random() / 2), awake);
+      errorPause = isAllErrors ? Math.min(LONGEST_ERROR_PAUSE, 2 * errorPause) : FIRST_ERROR_PAUSE;
+    } else if (answer !== 'nothing' && answer !== 'busy') return answer;
     // Keep the claimId after 'busy': an earlier answer, which was lost, may have granted jobs to this claimId. After
     // 'nothing' the claimId has no jobs.
     if (answer !== 'busy') wanted = next();

@@ -8,21 +8,24 @@
  * - held: the handler processes at most `concurrency` jobs at a time; when it finishes a job, it gets the next job. The
  *   lease is renewed after each third of its span. Results of about the same time are reported together, in one call
  *   at a time.
- * - stopping: the signal has aborted, or a handler of the loop threw an error, for this claim or for another claim. The
+ * - stopping: the signal has aborted, or an API error has ended the loop, for this claim or for another claim. The
  *   handler gets no more jobs. The signal of its running jobs aborts, and these jobs are awaited while the lease is
  *   renewed. Jobs that still finish are reported; the other jobs return to the pool.
  * - lost: as in stopping, but another worker may have the jobs. If the lease ended without a renewal, finished jobs are
  *   still reported, because the API accepts them until another worker claims them. If the API refused the claim, they
  *   are not reported.
  *
- * Each job goes to the handler at most once, and never after the claim is lost. Each job is counted once: as reported,
- * released or lost.
+ * If the handler throws an error other than JobFailed, the other jobs continue. The job is given back at the end of the
+ * claim as begun, so that this delivery counts for it.
+ *
+ * Each job goes to the handler at most once, and never after the claim is lost. Each job is counted once: as succeeded,
+ * failed, released or lost.
  */
 
 import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 import { isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';
-import type { DoneJob } from './list-calls.ts';
+import type { AttemptedJob, DoneJob, ReleasedJobs } from './list-calls.ts';
 import type { Claim, ClaimedJob } from './list-client.ts';
 
 /** Time for which results are collected before they are sent in one call, in milliseconds. */
@@ -65,8 +68,8 @@ const gather = <T>(send: (part: readonly T[]) => Promise<void>): Gatherer<T> => 
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
 /**
- * A handler throws this error if the job itself has failed. The job is then done, and no worker gets it again. Any
- * other error stops the loop and releases the job.
+ * A handler throws this error if the job itself has failed. The job is then done, and no worker gets it again. After any
+ * other error the job is handed out again, up to the list's `maxDeliveries`.
  */
 export class JobFailed extends Error {
   override readonly name = 'JobFailed';
@@ -96,6 +99,7 @@ export interface HandledJob<Payload extends object> extends ClaimedJob<Payload> 
 /** How many jobs of one claim, or of all claims, had which outcome. */
 export interface Worked {
   readonly succeeded: number;
+  /** Number of failed jobs, those included whose handler threw an error in their last delivery. */
   readonly failed: number;
   /** Number of released jobs. Other workers can claim them. */
   readonly released: number;
@@ -113,10 +117,18 @@ export interface Work<Payload extends object> {
   readonly leaseSeconds: number;
   /** Aborts when the loop stops. */
   readonly stop: AbortSignal;
+  /** Called when the handler threw an error other than JobFailed. */
+  readonly onJobError: (job: ClaimedJob<Payload>, error: unknown) => void;
   /** Stops the loop with this error. */
   readonly onBroken: (cause: unknown) => void;
   /** Called when the list is sealed and all of its jobs are done. */
   readonly onComplete: () => void;
+}
+
+/** The work on one claim. */
+export interface WorkedOff extends Worked {
+  /** Whether the handler threw an error for each job that it got. */
+  readonly isAllErrors: boolean;
 }
 
 /** @param since time before the first request for this claim, by `performance.now()` */
@@ -124,8 +136,9 @@ export const workOff = async <Payload extends object>(
   claim: Claim<Payload>,
   since: number,
   work: Work<Payload>,
-): Promise<Worked> => {
+): Promise<WorkedOff> => {
   const { leaseSeconds, stop, onBroken } = work;
+  const attempted: AttemptedJob[] = [];
   const renew = (signal: AbortSignal) => claim.renew(leaseSeconds, signal);
   const lease = await keepLease({ renew, span: leaseSeconds * 1_000, since, onBroken });
   const reported = { succeeded: 0, failed: 0 };
@@ -134,20 +147,28 @@ export const workOff = async <Payload extends object>(
     for (const { status = 'succeeded' } of jobs) reported[status] += 1;
   });
   const signal = AbortSignal.any([stop, lease.lost]);
-  await handOut(claim.jobs, work, signal, reports.add);
+  await handOut(claim.jobs, work, signal, reports.add, (job) => attempted.push(job));
   await reports.close();
-  const left = claim.jobs.length - reported.succeeded - reported.failed;
-  const isBack = left > 0 && (await giveBack(claim, lease, onBroken));
+  const { succeeded, failed } = reported;
+  const left = claim.jobs.length - succeeded - failed;
+  const back = left > 0 ? await giveBack(claim, lease, attempted, onBroken) : undefined;
   await lease.stop();
-  return { ...reported, released: isBack ? left : 0, lost: isBack ? 0 : left };
+  return {
+    succeeded,
+    failed: failed + (back?.failed ?? 0),
+    released: back ? left - back.failed : 0,
+    lost: back ? 0 : left,
+    isAllErrors: attempted.length > 0 && succeeded + failed === 0,
+  };
 };
 
 /** Passes the jobs to the handler, up to `concurrency` at a time, until none is left or the signal aborts. */
 const handOut = async <Payload extends object>(
   jobs: readonly ClaimedJob<Payload>[],
-  { handler, concurrency, onBroken }: Work<Payload>,
+  { handler, concurrency, onJobError }: Work<Payload>,
   signal: AbortSignal,
   done: (job: DoneJob) => void,
+  begun: (job: AttemptedJob) => void,
 ): Promise<void> => {
   const left = jobs.values();
   const one = async (): Promise<void> => {
@@ -158,20 +179,24 @@ const handOut = async <Payload extends object>(
         done(succeeded(job.token, await handler({ ...job, signal })));
       } catch (cause) {
         if (cause instanceof JobFailed) done(failed(job.token, cause));
-        // A handler may stop by throwing an error after the signal has aborted. Such an error does not stop the loop.
-        else if (!signal.aborted) onBroken(cause);
+        // A handler may stop by throwing an error after the signal has aborted. Such a job has not failed.
+        else if (!signal.aborted) {
+          begun({ token: job.token, error: errorOf(cause) });
+          onJobError(job, cause);
+        }
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, jobs.length) }, one));
 };
 
-/** @throws RangeError for a result that is too large for the API */
+/** @throws JobFailed for a result that is too large for the API: the work would give it again and again */
 const succeeded = (token: number, result: unknown): DoneJob => {
   const bytes = Buffer.byteLength(JSON.stringify(result) ?? '');
   if (bytes > RESULT_MAX_BYTES)
-    throw new RangeError(
-      `the result of job ${token} has ${bytes} bytes, more than the limit of ${RESULT_MAX_BYTES}: store it elsewhere and return a reference`,
+    throw new JobFailed(
+      'result-too-large',
+      `the handler succeeded, but its result has ${bytes} bytes, more than the limit of ${RESULT_MAX_BYTES}: store it elsewhere and return a reference`,
     );
   return { token, status: 'succeeded', ...(result === undefined ? {} : { result }) };
 };
@@ -182,6 +207,12 @@ const failed = (token: number, { code, message }: JobFailed): DoneJob => ({
   // The API refuses an empty message, so send the code instead.
   error: { code, message: shortened(message) || code },
 });
+
+/** An error of the handler, as the job's error after its last delivery. */
+const errorOf = (cause: unknown): NonNullable<AttemptedJob['error']> => {
+  const [name, message] = cause instanceof Error ? [cause.name, cause.message] : ['Error', String(cause)];
+  return { code: 'handler-error', message: shortened(message === '' ? name : `${name}: ${message}`) };
+};
 
 const shortened = (text: string): string => {
   const bytes = Buffer.from(text.toWellFormed());
@@ -217,20 +248,22 @@ const report = async <Payload extends object>(
 };
 
 /**
- * Releases jobs. Returns whether the API confirmed it. Without an answer, the jobs return to the pool when the lease
- * ends.
+ * Releases jobs. Returns the answer of the API if it confirmed it. Without an answer, the jobs return to the pool when
+ * the lease ends.
  */
 const giveBack = async <Payload extends object>(
   claim: Claim<Payload>,
   lease: KeptLease,
+  attempted: readonly AttemptedJob[],
   onBroken: (cause: unknown) => void,
-): Promise<boolean> => {
-  if (lease.lossOf() === 'refused') return false;
+): Promise<ReleasedJobs | undefined> => {
+  if (lease.lossOf() === 'refused') return undefined;
   try {
-    return (await claim.release()).released > 0;
+    const answer = await claim.release(attempted);
+    return answer.released + answer.failed > 0 ? answer : undefined;
   } catch (cause) {
     if (cause instanceof ApiRefused && !isRefusedClaim(cause)) onBroken(cause);
     else if (!(cause instanceof ApiRefused || cause instanceof ApiUnavailable)) throw cause;
-    return false;
+    return undefined;
   }
 };

@@ -16,6 +16,7 @@ export interface ListView {
   readonly status: 'open' | 'sealed' | 'complete' | 'cancelled';
   readonly operation?: string;
   readonly name?: string;
+  readonly maxDeliveries?: number;
   readonly total: number;
   /** Jobs that can be claimed or triggered now. */
   readonly available: number;
@@ -43,6 +44,8 @@ export type DeletedList = Pick<ListView, 'id' | 'total' | 'createdAt'> &
 export interface ListedJob {
   readonly token: number;
   readonly status: 'waiting' | 'leased' | 'started' | 'succeeded' | 'failed';
+  /** How often workers got the job, if it is waiting or leased and was handed out before. */
+  readonly deliveries?: number;
   readonly payload: Readonly<Record<string, unknown>>;
   /** Id of the task that the job became. */
   readonly task?: string;
@@ -105,11 +108,16 @@ export const addCall = async (
   return (await ask(`${listPath(list)}/jobs`, body)) as AddedJobs;
 };
 
-/** Reads all jobs from a token on, page by page. */
-export async function* jobsFrom(ask: Ask, list: string, from: number, limit = 500): AsyncGenerator<ListedJob> {
+/** Reads the jobs from a token on, page by page: all, or those with one status. */
+export async function* jobsFrom(
+  ask: Ask,
+  list: string,
+  from: number,
+  status?: ListedJob['status'],
+): AsyncGenerator<ListedJob> {
   let next: number | undefined = from;
   while (next !== undefined) {
-    const query = new URLSearchParams({ from: String(next), limit: String(limit) });
+    const query = new URLSearchParams({ from: String(next), limit: '500', ...(status ? { status } : {}) });
     const page = (await ask(`${listPath(list)}/jobs?${query}`, undefined, { method: 'GET' })) as {
       readonly jobs: readonly ListedJob[];
       readonly next?: number;
@@ -117,6 +125,40 @@ export async function* jobsFrom(ask: Ask, list: string, from: number, limit = 50
     yield* page.jobs;
     next = page.next;
   }
+}
+
+/** A job that a worker began and did not end. */
+export interface AttemptedJob {
+  readonly token: number;
+  /** The job's error if this was its last delivery. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** The answer to a release. */
+export interface ReleasedJobs {
+  /** Number of jobs that other workers can claim now. */
+  readonly released: number;
+  /** Number of attempted jobs that failed, because this was their last delivery. */
+  readonly failed: number;
+}
+
+/** A claim of a list, as people see it. */
+export interface ListedClaim {
+  /** Names the claim, for {@link DeferredList.breakClaim}. */
+  readonly claim: string;
+  readonly holder?: string;
+  readonly since?: string;
+  /**
+   * `running`: its lease has not ended. `ended`: only its worker can continue, until `availableAgainAt`. `available`:
+   * others can claim the jobs.
+   */
+  readonly state: 'running' | 'ended' | 'available';
+  readonly expiresAt: string;
+  readonly availableAgainAt: string;
+  /** Number of its jobs that are not done. */
+  readonly jobs: number;
+  readonly deliveries: number;
+  readonly ranges: readonly { readonly first: number; readonly count: number }[];
 }
 
 /** A finished job and its outcome. */

@@ -7,15 +7,18 @@ import { type Ask, notAllAdded } from './ask.ts';
 import { isTokenOfCalls, TOKEN_OF_CALLS_RULE } from './fan-out-calls.ts';
 import {
   type AddedJobs,
+  type AttemptedJob,
   addCall,
   completeCalls,
   type DeletedList,
   type DoneJob,
   inCalls,
   jobsFrom,
+  type ListedClaim,
   type ListedJob,
   type ListView,
   listPath,
+  type ReleasedJobs,
 } from './list-calls.ts';
 
 /** A job that the API would refuse. No job of the same call was sent. */
@@ -64,6 +67,11 @@ export interface ListToCreate {
    * configuration names, if any
    */
   readonly callback?: string;
+  /**
+   * How often workers get a job that they do not end, before it fails: 1 to 100. @default - the configured number, 5 if
+   * it names none
+   */
+  readonly maxDeliveries?: number;
 }
 
 /** Options of {@link DeferredList.add}. */
@@ -94,6 +102,8 @@ export interface ClaimOptions {
   readonly leaseSeconds: number;
   /** Id of the claim. A repeated claim with the same id returns the same jobs. Generated if absent. */
   readonly claimId?: string;
+  /** Who claims, for people: 1 to 32 visible ASCII characters. `groupage lists claims` shows it. */
+  readonly holder?: string;
   /** After the signal aborts, a request that got no answer is not repeated. */
   readonly signal?: AbortSignal;
 }
@@ -101,6 +111,8 @@ export interface ClaimOptions {
 /** A claimed job. */
 export interface ClaimedJob<Payload extends object> {
   readonly token: number;
+  /** How often workers got the job, this time included. */
+  readonly deliveries: number;
   readonly payload: Payload;
 }
 
@@ -114,18 +126,23 @@ export interface Claim<Payload extends object> {
   readonly id: string;
   readonly jobs: readonly ClaimedJob<Payload>[];
   readonly expiresAt: string;
+  /** When other workers can claim the jobs: a minute after `expiresAt`, because clocks differ. */
+  readonly availableAgainAt: string;
   /**
    * Extends the lease to `leaseSeconds` from now.
    * @param signal after it aborts, a request that got no answer is not repeated
    */
-  renew(leaseSeconds: number, signal?: AbortSignal): Promise<{ readonly expiresAt: string }>;
+  renew(leaseSeconds: number, signal?: AbortSignal): Promise<Pick<Claim<Payload>, 'expiresAt' | 'availableAgainAt'>>;
   /**
    * Completes jobs of the claim. Without `jobs`, all of its jobs succeed.
    * @returns whether the list is complete
    */
   complete(jobs?: readonly DoneJob[]): Promise<{ readonly complete: boolean }>;
-  /** Returns jobs that are not done to the pool. */
-  release(): Promise<{ readonly released: number }>;
+  /**
+   * Returns jobs that are not done to the pool. @param attempted the jobs that the worker has begun: this delivery
+   * counts for them, but for no other job. If absent, it counts for all jobs.
+   */
+  release(attempted?: readonly AttemptedJob[]): Promise<ReleasedJobs>;
 }
 
 /**
@@ -156,8 +173,9 @@ export interface DeferredList<Payload extends object> {
   /**
    * Reads the jobs with their outcomes, in order.
    * @param from token of the first job to read
+   * @param status only jobs with this status
    */
-  jobs(from?: number): AsyncIterable<ListedJob>;
+  jobs(from?: number, status?: ListedJob['status']): AsyncIterable<ListedJob>;
   /**
    * Seals the list: no more jobs can be added, and the list completes when its last job is done. Sealing again does no
    * harm.
@@ -177,6 +195,14 @@ export interface DeferredList<Payload extends object> {
     wanted: { readonly count: number } | { readonly percent: number },
     options?: TriggerOptions,
   ): Promise<{ readonly triggered: number; readonly left: number }>;
+  /** Reads the claims whose jobs no other claim has taken, with their holders. */
+  claims(): Promise<readonly ListedClaim[]>;
+  /**
+   * Ends a claim, for example of a worker that died: others can claim its jobs at once. If its worker lives, it may
+   * still work on a job until its next call. @param claim as in {@link ListedClaim}, or the id of the claim
+   * @throws ApiRefused (404: the list has no such claim)
+   */
+  breakClaim(claim: string): Promise<{ readonly released: number }>;
   /** Claims jobs for a worker. */
   claim(options: ClaimOptions): Promise<Claim<Payload> | NothingToClaim>;
 }
@@ -230,7 +256,7 @@ const deferredList = <Payload extends object>(ask: Ask, newId: () => string, id:
       }
     },
     get: () => view(ask(path, undefined, { method: 'GET' })),
-    jobs: (from = 0) => jobsFrom(ask, id, from),
+    jobs: (from = 0, status) => jobsFrom(ask, id, from, status),
     seal: () => view(ask(`${path}/seal`)),
     cancel: () => view(ask(`${path}/cancel`)),
     delete: async () => (await ask(path, undefined, { method: 'DELETE' })) as DeletedList,
@@ -241,6 +267,13 @@ const deferredList = <Payload extends object>(ask: Ask, newId: () => string, id:
         left: number;
       };
     },
+    claims: async () =>
+      ((await ask(`${path}/claims`, undefined, { method: 'GET' })) as { readonly claims: readonly ListedClaim[] })
+        .claims,
+    breakClaim: async (claim) =>
+      (await ask(`${path}/claims/${encodeURIComponent(claim)}`, undefined, { method: 'DELETE' })) as {
+        released: number;
+      },
     claim: ({ claimId = newId(), ...wanted }) => claimOf(ask, path, { ...wanted, claimId }),
   };
 };
@@ -253,6 +286,9 @@ const checkToken = (token: string): void => {
   if (!isTokenOfCalls(token)) throw new RangeError(`a token must be ${TOKEN_OF_CALLS_RULE}`);
 };
 
+/** When a lease ends. */
+type Ends = 'expiresAt' | 'availableAgainAt';
+
 const claimOf = async <Payload extends object>(
   ask: Ask,
   list: string,
@@ -263,7 +299,7 @@ const claimOf = async <Payload extends object>(
     `${list}/claims`,
     { ...wanted, claimId },
     { name: claimId, ...(signal ? { signal } : {}) },
-  )) as (Pick<Claim<Payload>, 'jobs' | 'expiresAt'> & { readonly claimId: string }) | Pick<NothingToClaim, 'status'>;
+  )) as (Pick<Claim<Payload>, 'jobs' | Ends> & { readonly claimId: string }) | Pick<NothingToClaim, 'status'>;
   if (!('claimId' in answer)) return { kind: 'none', status: answer.status };
   const path = `${list}/claims/${encodeURIComponent(answer.claimId)}`;
   return {
@@ -271,11 +307,14 @@ const claimOf = async <Payload extends object>(
     id: answer.claimId,
     jobs: answer.jobs,
     expiresAt: answer.expiresAt,
+    availableAgainAt: answer.availableAgainAt,
     renew: async (leaseSeconds, stop) =>
-      (await ask(path, { leaseSeconds }, { method: 'PUT', ...(stop ? { signal: stop } : {}) })) as {
-        expiresAt: string;
-      },
+      (await ask(path, { leaseSeconds }, { method: 'PUT', ...(stop ? { signal: stop } : {}) })) as Pick<
+        Claim<Payload>,
+        Ends
+      >,
     complete: (jobs) => completeCalls(ask, path, jobs),
-    release: async () => (await ask(`${path}/release`)) as { released: number },
+    release: async (attempted) =>
+      (await ask(`${path}/release`, attempted === undefined ? undefined : { attempted })) as ReleasedJobs,
   };
 };

@@ -8,7 +8,7 @@
  * await list.add(parcels);
  * await list.trigger({ percent: 10 }); // a tenth of them become tasks
  * // or, for workers that pull:
- * await claimLoop(list, async ({ payload }) => deliver(payload), { count: 100, leaseSeconds: 60 });
+ * await claimLoop(list, async ({ payload }) => deliver(payload), { count: 100 });
  * ```
  */
 import { monotonicFactory } from 'ulid';
@@ -18,7 +18,16 @@ import { type ListClient, listsBy } from './list-client.ts';
 export { NotAllAdded } from './ask.ts';
 export { type ClaimLoopOptions, claimLoop, type HandledJob, type LoopEnd } from './claim-loop.ts';
 export { JobFailed } from './claim-work.ts';
-export type { AddedJobs, DeletedList, DoneJob, ListedJob, ListView } from './list-calls.ts';
+export type {
+  AddedJobs,
+  AttemptedJob,
+  DeletedList,
+  DoneJob,
+  ListedClaim,
+  ListedJob,
+  ListView,
+  ReleasedJobs,
+} from './list-calls.ts';
 export type {
   AddJobsOptions,
   Claim,

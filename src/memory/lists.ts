@@ -2,20 +2,32 @@
 
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../domain/fan-outs/tree.ts';
-import { type ListId, listOf, type Range, trackerOf } from '../domain/lists/ids.ts';
-import { endOf, handsOut, type Lease, type List } from '../domain/lists/list.ts';
-import type { Lists, Seen } from '../ports/lists.ts';
+import { type LeaseKey, type ListId, listOf, trackerOf } from '../domain/lists/ids.ts';
+import {
+  CLAIMS_MAX,
+  handsOut,
+  type Job,
+  type Lease,
+  type List,
+  type StoredClaim,
+  tokensOf,
+} from '../domain/lists/list.ts';
+import type { LeaseChange, Lists } from '../ports/lists.ts';
 import { bytesInString } from '../util/json-text.ts';
 import { type Gate, rowByRow, through } from '../virtual/gate.ts';
 import { lookedAfter } from './fan-outs.ts';
 import { pageOf, putFanOut, type Tables } from './tables.ts';
 
-/** @param pageBytes the maximum number of bytes that one read of jobs returns */
+/**
+ * @param pageBytes the maximum number of bytes that one read of jobs returns
+ * @param claimsMax the maximum number of claims in a list's row
+ */
 export const memoryLists = (
   tables: Tables,
   gate: Gate,
   { width }: NodeSize = FULL_SIZE,
   pageBytes = 4_000_000,
+  claimsMax = CLAIMS_MAX,
 ): Lists => {
   const listAt = (id: ListId): List | undefined => tables.fanOuts.get(trackerOf(id)) as List | undefined;
   /** A conditional write. `next` returns the list to write, or undefined if the condition fails. */
@@ -26,6 +38,12 @@ export const memoryLists = (
       if (after) putFanOut(tables, after);
       return after !== undefined;
     });
+  const claimAt = (id: ListId, { key }: Pick<StoredClaim, 'key'>) => tables.listClaims.get(keyOf(id, key));
+  const putClaim = (id: ListId, claim: StoredClaim, leases: readonly Lease[]): void => {
+    if (leases.length === 0) tables.listClaims.delete(keyOf(id, claim.key));
+    else tables.listClaims.set(keyOf(id, claim.key), { ...claim, leases });
+    tables.watcher.listClaims?.(id);
+  };
   return {
     open: (list, checkAt) =>
       through(gate, 'lists.open', () => {
@@ -62,40 +80,67 @@ export const memoryLists = (
         const total = first + count;
         return { ...list, total, groups: groupSizes(total, width).length, touchedAt: at, version: list.version + 1 };
       }),
-    jobs: (id, range) =>
+    jobs: (id, ranges) =>
       through(gate, 'lists.jobs', () => {
         const segments = [...tables.listSegments.values()].filter((segment) => segment.id === id);
+        const payloadOf = (job: number): string | undefined => {
+          const segment = segments.find(({ first, count }) => job >= first && job < first + count);
+          return segment && tables.listJobs.get(keyOf(id, segment.token, job - segment.first));
+        };
+        const jobs: Job[] = [];
         let bytes = 0;
-        return segments
-          .sort((a, b) => a.first - b.first)
-          .flatMap(({ first, count, token }) =>
-            Array.from({ length: count }, (_, index) => ({
-              token: first + index,
-              payload: tables.listJobs.get(keyOf(id, token, index)),
-            })),
-          )
-          .flatMap(({ token, payload }) => {
-            if (payload === undefined || token < range.first || token >= endOf(range)) return [];
-            bytes += bytesInString(payload);
-            return bytes > pageBytes && token > range.first ? [] : [{ token, payload }];
-          });
+        for (const token of ranges.flatMap(tokensOf)) {
+          const payload = payloadOf(token);
+          if (payload === undefined) return jobs;
+          bytes += bytesInString(payload);
+          if (bytes > pageBytes && jobs.length > 0) return jobs;
+          jobs.push({ token, payload });
+        }
+        return jobs;
       }),
-    leaseFresh: async (id, { key, count, until, total, most }) => {
+    leaseFresh: async (id, wanted, { total, most, holder, apart }) => {
+      const { key, count } = wanted;
       let lease: Lease | undefined;
       await write('lists.leaseFresh', id, (list) => {
         const isFit = handsOut(list) && list.head <= total - count && list.leases.length < most;
-        if (!isFit || list.leases.some((each) => each.key === key)) return undefined;
-        lease = { key, first: list.head, count, until };
-        return { ...list, head: list.head + count, leases: [...list.leases, lease] };
+        if (!isFit || list.leases.some((each) => each.key === key) || !hasApart(list, apart)) return undefined;
+        lease = { ...wanted, first: list.head };
+        const holders = holder && list.holders ? { holders: { ...list.holders, [key]: holder } } : {};
+        return { ...list, ...holders, head: list.head + count, leases: [...list.leases, lease] };
       });
       return lease;
     },
-    change: (id, from, to, how) =>
-      write('lists.change', id, (list) =>
-        (how === 'handing-out' && !handsOut(list)) || !fits(list, from, to)
-          ? undefined
-          : { ...list, leases: inPlaceOf(list, from, to) },
+    change: (id, change) => write('lists.change', id, (list) => changed(list, change)),
+    claimsMax,
+    claimApart: (id, key) => through(gate, 'lists.claimApart', () => claimAt(id, { key })),
+    claimsApart: (id) =>
+      through(gate, 'lists.claimsApart', () =>
+        [...tables.listClaims].flatMap(([key, claim]) => (key.startsWith(keyOf(id, '')) ? [claim] : [])),
       ),
+    putApart: (id, claim, { becomes, ...change }) =>
+      write('lists.putApart', id, (list) => {
+        const after = claimAt(id, claim) ? undefined : changed(list, change);
+        if (after) tables.listClaims.set(keyOf(id, claim.key), claim);
+        return after && { ...after, apart: becomes };
+      }),
+    changeApart: (id, claim, to) =>
+      through(gate, 'lists.changeApart', () => {
+        const isSeen = isAsRead(claimAt(id, claim), claim, false);
+        if (isSeen) putClaim(id, claim, to);
+        return isSeen;
+      }),
+    gather: (id, moved, to, apart) =>
+      write('lists.gather', id, (list) => {
+        if (!moved.every(({ claim }) => isAsRead(claimAt(id, claim), claim, apart !== undefined))) return undefined;
+        const after = changed(list, { from: [], to, hasHolders: false, ...(apart ? { apart: apart.was } : {}) });
+        if (!after) return undefined;
+        for (const { claim, keep } of moved)
+          if (keep.length === 0) tables.listClaims.delete(keyOf(id, claim.key));
+          else tables.listClaims.set(keyOf(id, claim.key), { ...claim, leases: keep });
+        if (!apart) return after;
+        const { apart: _, ...rest } = after;
+        return apart.becomes.count === 0 ? rest : { ...rest, apart: apart.becomes };
+      }),
     trigger: (id, token) => through(gate, 'lists.trigger', () => tables.listTriggers.get(keyOf(id, token))),
     goOn: async (id, token, started) => {
       await through(gate, 'lists.goOn', () => {
@@ -103,13 +148,14 @@ export const memoryLists = (
         if (taken && taken.started < started) tables.listTriggers.set(keyOf(id, token), { ...taken, started });
       });
     },
-    take: (id, token, { ranges, from, rest, head, fresh }) =>
+    take: (id, token, { ranges, from, rest, head, fresh, wanted, hasHolders }) =>
       write('lists.take', id, (list) => {
+        if (tables.listTriggers.has(keyOf(id, token))) return undefined;
         const to = rest ? [rest] : [];
-        if (!handsOut(list) || list.head !== head || tables.listTriggers.has(keyOf(id, token))) return undefined;
-        if (!fits(list, from, to)) return undefined;
-        tables.listTriggers.set(keyOf(id, token), { ranges, started: 0 });
-        return { ...list, head: head + fresh, leases: inPlaceOf(list, from, to) };
+        const after = changed(list, { from, to, isHandingOut: true, fresh: { head, count: fresh }, hasHolders });
+        const amount = wanted === undefined ? {} : { wanted };
+        if (after) tables.listTriggers.set(keyOf(id, token), { ranges, started: 0, ...amount });
+        return after;
       }),
     putResults: (id, results) =>
       rowByRow(
@@ -126,7 +172,7 @@ export const memoryLists = (
       ),
     results: (id, range) =>
       through(gate, 'lists.results', () =>
-        tokens(range).flatMap((token) => tables.listResults.get(keyOf(id, token)) ?? []),
+        tokensOf(range).flatMap((token) => tables.listResults.get(keyOf(id, token)) ?? []),
       ),
     clear: (id, groups, from, { mayGoOn, isSettled }) =>
       through(gate, 'lists.clear', () => {
@@ -139,17 +185,17 @@ export const memoryLists = (
         }
         for (let group = from; group < groups; group += 1) {
           if (!mayGoOn()) return group;
-          for (const token of tokens({ first: group * width, count: width }))
+          for (const token of tokensOf({ first: group * width, count: width }))
             tables.listResults.delete(keyOf(id, token));
         }
-        for (const table of [tables.listSegments, tables.listTriggers])
+        for (const table of [tables.listClaims, tables.listSegments, tables.listTriggers])
           if (!(mayGoOn() && clearOf(table, keyOf(id, '')))) return groups;
         return undefined;
       }),
   };
 };
 
-const NEW = { status: 'open', groups: 0, total: 0, version: 0, fails: [], head: 0, leases: [] } as const;
+const NEW = { status: 'open', groups: 0, total: 0, version: 0, fails: [], head: 0, leases: [], holders: {} } as const;
 
 /** `#` is a safe separator, because the id of a list contains no `#`. */
 const keyOf = (id: ListId, ...rest: readonly (string | number)[]): string => [id, ...rest].join('#');
@@ -159,20 +205,43 @@ const clearOf = (table: Map<string, unknown>, prefix: string): true => {
   return true;
 };
 
-const tokens = ({ first, count }: Range): number[] => Array.from({ length: count }, (_, index) => first + index);
-
-/** Whether the leases are unchanged after they were read, and whether the keys of all new leases are free. */
-const fits = ({ leases }: List, from: readonly Seen[], to: readonly Lease[]): boolean => {
-  const byKey = new Map(leases.map((lease) => [lease.key, lease]));
-  const isSeen = ({ key, first, count, until }: Seen): boolean => {
+/** The list after a change of its leases, or undefined if it is not as it was read, or the new keys are in use. */
+const changed = (list: List, change: LeaseChange): List | undefined => {
+  const { from, to, isHandingOut = false, fresh, holder, hasHolders, apart } = change;
+  const byKey = new Map(list.leases.map((lease) => [lease.key, lease]));
+  const isSeen = ({ key, first, count, until }: LeaseChange['from'][number]): boolean => {
     const lease = byKey.get(key);
     return lease?.first === first && lease.count === count && (until === undefined || lease.until === until);
   };
   const seen = new Set(from.map(({ key }) => key));
-  return from.every(isSeen) && to.every(({ key }) => seen.has(key) || !byKey.has(key));
+  const isFit =
+    (!isHandingOut || handsOut(list)) &&
+    (fresh === undefined || list.head === fresh.head) &&
+    (apart === undefined || hasApart(list, apart)) &&
+    from.every(isSeen) &&
+    to.every(({ key }) => seen.has(key) || !byKey.has(key));
+  if (!isFit) return undefined;
+  const kept = new Set<string>(to.map(({ key }) => key));
+  const holders = Object.entries(list.holders ?? {}).filter(
+    ([key]) => !hasHolders || kept.has(key) || !seen.has(key as LeaseKey),
+  );
+  return {
+    ...list,
+    ...(list.holders ? { holders: Object.fromEntries(holder ? [...holders, holder] : holders) } : {}),
+    head: list.head + (fresh?.count ?? 0),
+    leases: [...list.leases.filter(({ key }) => !seen.has(key)), ...to].sort((a, b) => a.first - b.first),
+  };
 };
 
-const inPlaceOf = ({ leases }: List, from: readonly Seen[], to: readonly Lease[]): readonly Lease[] => {
-  const gone = new Set(from.map(({ key }) => key));
-  return [...leases.filter(({ key }) => !gone.has(key)), ...to].sort((a, b) => a.first - b.first);
+const hasApart = ({ apart }: List, read: NonNullable<LeaseChange['apart']>): boolean =>
+  read === 'none' ? apart === undefined : apart?.count === read.count && apart.until === read.until;
+
+/** Whether a claim in a row of its own is as it was read. */
+const isAsRead = (stored: StoredClaim | undefined, { leases }: StoredClaim, isSameEnd: boolean): boolean => {
+  const printed = (all: readonly Lease[]): string => all.map(({ key, first, count }) => [key, first, count]).join(',');
+  return (
+    stored !== undefined &&
+    printed(stored.leases) === printed(leases) &&
+    (!isSameEnd || stored.leases[0]?.until === leases[0]?.until)
+  );
 };

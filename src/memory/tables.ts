@@ -10,6 +10,7 @@ import type { FanOut, Node } from '../domain/fan-outs/fan-out.ts';
 import type { Position } from '../domain/fan-outs/tree.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId, Token } from '../domain/ids.ts';
 import type { ListId, Range } from '../domain/lists/ids.ts';
+import type { StoredClaim } from '../domain/lists/list.ts';
 import type { InputKey } from '../domain/merging/inputs.ts';
 import type { Known } from '../domain/merging/merge.ts';
 import type { SlotPage } from '../domain/operations/slot-pages.ts';
@@ -34,6 +35,8 @@ export interface Watcher {
   /** Called when a Target enters or leaves the slot queue of this operation. */
   waitingTarget?(operation: OperationName): void;
   fanOut?(before: FanOut | undefined, after: FanOut): void;
+  /** Called when a claim in a row of its own changes alone. */
+  listClaims?(id: ListId): void;
   fanOutNode?(id: FanOutId, position: Position, before: Node | undefined, after: Node): void;
 }
 
@@ -95,6 +98,8 @@ export interface Tables {
   /** Jobs, by list, token and index within the addition. */
   readonly listJobs: Map<string, string>;
   readonly listTriggers: Map<string, Taken>;
+  /** Claims in rows of their own, by list and claim. */
+  readonly listClaims: Map<string, StoredClaim>;
   readonly listResults: Map<string, JobResult>;
   /** Number of attempts to claim a candidate. Refused attempts are included, because AWS charges for them. */
   claims: number;
@@ -146,6 +151,7 @@ export const emptyTables = (
     listSegments: plainRows(),
     listJobs: plainRows(),
     listTriggers: plainRows(),
+    listClaims: plainRows(),
     listResults: plainRows(),
     claims: 0,
     patrolMark: undefined,

@@ -5,8 +5,8 @@
 
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
 import type { Millis, Token } from '../domain/ids.ts';
-import type { ListId, Range } from '../domain/lists/ids.ts';
-import type { Job, Lease, List, NewList } from '../domain/lists/list.ts';
+import type { ClaimKey, LeaseKey, ListId, Range } from '../domain/lists/ids.ts';
+import type { Apart, Holder, Job, Lease, List, NewList, StoredClaim } from '../domain/lists/list.ts';
 import type { Page } from '../domain/page.ts';
 
 /** The jobs that one call adds. */
@@ -25,10 +25,18 @@ export interface Append {
 export interface Taken {
   readonly ranges: readonly Range[];
   readonly started: number;
+  /** The amount that was requested, as a text. Undefined if it was not known. */
+  readonly wanted?: string;
 }
 
 /** A lease as it was read. Without `until`, the write does not check when the lease ends. */
 export type Seen = Pick<Lease, 'key' | 'first' | 'count'> & Partial<Pick<Lease, 'until'>>;
+
+/** Jobs that were never handed out, and the state of the list that was read. */
+interface FreshJobs {
+  readonly head: number;
+  readonly count: number;
+}
 
 /** The jobs that a trigger takes, and the state of the list that it has read (D7). */
 interface Taking {
@@ -37,6 +45,26 @@ interface Taking {
   readonly rest?: Lease;
   readonly head: number;
   readonly fresh: number;
+  /** The amount that was requested, as a text, if it is known. */
+  readonly wanted?: string;
+  readonly hasHolders: boolean;
+}
+
+/** A change of the leases in a list's row. */
+export interface LeaseChange {
+  /** The leases that are replaced, as they were read. */
+  readonly from: readonly Seen[];
+  readonly to: readonly Lease[];
+  /** Whether to write only if the list hands out jobs. */
+  readonly isHandingOut?: boolean;
+  /** Jobs that were never handed out, which `to` contains. */
+  readonly fresh?: FreshJobs;
+  /** Who makes the claim that begins, stored under the key of its first lease. */
+  readonly holder?: readonly [LeaseKey, Holder];
+  /** Whether the list's row has holders. Those of replaced leases are then removed. */
+  readonly hasHolders: boolean;
+  /** Write only if the list has, or has not, claims in rows of their own as it was read. */
+  readonly apart?: Apart | 'none';
 }
 
 /** How a job ended, as its worker reports it. */
@@ -46,6 +74,13 @@ export interface JobResult {
   /** JSON text. */
   readonly result?: string;
   readonly error?: { readonly code: string; readonly message: string };
+}
+
+export interface FreshTaking {
+  readonly total: number;
+  readonly most: number;
+  readonly holder?: Holder;
+  readonly apart: Apart | 'none';
 }
 
 export interface Lists {
@@ -66,22 +101,43 @@ export interface Lists {
     token: Token,
     take: { readonly first: number; readonly count: number; readonly at: Millis },
   ): Promise<boolean>;
-  /** The jobs of a range in their order: all of them, or the first ones up to a few megabytes. */
-  jobs(id: ListId, range: Range): Promise<readonly Job[]>;
+  /** The jobs of some ranges in their order: all of them, or the first ones up to a few megabytes. */
+  jobs(id: ListId, ranges: readonly Range[]): Promise<readonly Job[]>;
   /**
    * Leases the next `count` jobs that were never handed out (D2). Succeeds only if `count` of the first `total` jobs
-   * were never handed out, the list hands out jobs, it has fewer than `most` leases, and the key is unused.
+   * were never handed out, the list hands out jobs, its row has fewer than `most` leases, its claims in rows of their
+   * own are as read, and the key is unused. The lease's `first` is ignored, and returned as it was stored.
    */
-  leaseFresh(
-    id: ListId,
-    take: Pick<Lease, 'key' | 'count' | 'until'> & { readonly total: number; readonly most: number },
-  ): Promise<Lease | undefined>;
+  leaseFresh(id: ListId, lease: Lease, take: FreshTaking): Promise<Lease | undefined>;
+  /** Replaces leases in the list's row, if the stored leases are as they were read (D3 to D6). */
+  change(id: ListId, change: LeaseChange): Promise<boolean>;
+  /** The largest number of claims in the list's row. */
+  readonly claimsMax: number;
+  /** A claim that has a row of its own (D13), if there is one. */
+  claimApart(id: ListId, key: ClaimKey): Promise<StoredClaim | undefined>;
+  /** All claims that have rows of their own, at most some thousand. */
+  claimsApart(id: ListId): Promise<readonly StoredClaim[]>;
+  /** Puts a new claim into a row of its own, and takes its jobs from the list's row, both or neither (D13). */
+  putApart(id: ListId, claim: StoredClaim, change: LeaseChange & { readonly becomes: Apart }): Promise<boolean>;
   /**
-   * Replaces the leases `from`, if the stored leases are as they were read (D3 to D6).
-   *
-   * @param how `handing-out`: only if the list hands out jobs
+   * Replaces the leases of a claim that has a row of its own, or deletes the row if `to` is empty. Succeeds only if the
+   * row's leases are as they were read. Their end may differ.
    */
-  change(id: ListId, from: readonly Seen[], to: readonly Lease[], how: 'handing-out' | 'any-time'): Promise<boolean>;
+  changeApart(id: ListId, claim: StoredClaim, to: readonly Lease[]): Promise<boolean>;
+  /**
+   * Moves leases of claims in rows of their own into the list's row, as the free leases `to`. Succeeds only if the rows
+   * of the claims are as they were read.
+   *
+   * @param moved the claims with the leases that they keep; if a claim keeps none, its row is deleted
+   * @param apart the state of the list's row as it was read, and the new one. The end of each claim must then be as
+   * read, too. If absent, the state stays.
+   */
+  gather(
+    id: ListId,
+    moved: readonly { readonly claim: StoredClaim; readonly keep: readonly Lease[] }[],
+    to: readonly Lease[],
+    apart?: { readonly was: Apart; readonly becomes: Apart },
+  ): Promise<boolean>;
   /** The jobs that a trigger took, if any (D7). */
   trigger(id: ListId, token: Token): Promise<Taken | undefined>;
   /** Stores how many of a trigger's jobs have become tasks, after the message for the other jobs was sent (D7). */

@@ -3,8 +3,15 @@
  * appends and triggers are in the table List.
  */
 import type { Token } from '../domain/ids.ts';
-import { type LeaseKey, type ListId, type Range, trackerOf } from '../domain/lists/ids.ts';
-import type { Lease, List, NewList } from '../domain/lists/list.ts';
+import {
+  type ClaimKey,
+  type LeaseKey,
+  type ListId,
+  parseLeaseKey,
+  type Range,
+  trackerOf,
+} from '../domain/lists/ids.ts';
+import type { Apart, Holder, Lease, List, NewList, StoredClaim } from '../domain/lists/list.ts';
 import { SECOND } from '../domain/timings.ts';
 import type { Append, JobResult, Taken } from '../ports/lists.ts';
 import { fanOutOf, headerKey, newHeader } from './fan-out-rows.ts';
@@ -15,7 +22,7 @@ export const listKey = (id: ListId): Item => headerKey(trackerOf(id));
 
 /**
  * The row of a new list. The row does not store the number of groups, because that number follows from `Total` (T9).
- * Every byte counts: with twenty leases the row must stay within one write unit.
+ * Every byte counts: with twelve claims the row must stay within one write unit.
  */
 export const newListRow = (list: NewList, checkAt: number): Item => {
   const { G: _, Touched: __, ...header } = newHeader(list, checkAt);
@@ -25,26 +32,52 @@ export const newListRow = (list: NewList, checkAt: number): Item => {
     lf: {},
     ln: {},
     le: {},
+    lh: {},
     ...(list.operation === undefined ? {} : { Operation: list.operation }),
+    ...(list.maxDeliveries === undefined ? {} : { MaxDeliveries: list.maxDeliveries }),
   };
 };
 
 export const listOfRow = (row: Item): List => ({
   ...fanOutOf(row),
   ...(row.Operation === undefined ? {} : { operation: row.Operation as string }),
+  ...(row.MaxDeliveries === undefined ? {} : { maxDeliveries: row.MaxDeliveries as number }),
   head: row.Head as number,
   leases: leasesOf(row),
+  ...(row.lh === undefined ? {} : { holders: holdersOf(row.lh) }),
+  ...(row.Apart === undefined ? {} : { apart: { count: row.Apart, until: row.ApartUntil * SECOND } }),
 });
 
 const leasesOf = ({ lf = {}, ln = {}, le = {} }: Item): readonly Lease[] =>
   Object.keys(lf)
-    .map((key) => ({
-      key: key as LeaseKey,
-      first: lf[key] as number,
-      count: ln[key] as number,
-      until: (le[key] as number) * SECOND,
-    }))
+    .map((key) => leaseOf(key, lf[key] as number, ln[key] as number, (le[key] as number) * SECOND))
     .sort((a, b) => a.first - b.first);
+
+const leaseOf = (key: string, first: number, count: number, until: number): Lease => ({
+  key: key as LeaseKey,
+  first,
+  count,
+  until,
+  ...parseLeaseKey(key),
+});
+
+/** A holder in the list's row, as short as possible: the time in seconds with base 36, then the name. */
+export const printHolder = ({ since, name }: Holder): string =>
+  `${Math.floor(since / SECOND).toString(36)}${name === undefined ? '' : ` ${name}`}`;
+
+const parseHolder = (stored: string): Holder => {
+  const [since = '', ...name] = stored.split(' ');
+  return { since: Number.parseInt(since, 36) * SECOND, ...(name.length > 0 ? { name: name.join(' ') } : {}) };
+};
+
+const holdersOf = (lh: Readonly<Record<string, string>>): Readonly<Record<LeaseKey, Holder>> =>
+  Object.fromEntries(Object.entries(lh).map(([key, stored]) => [key, parseHolder(stored)]));
+
+/** The attributes of a list's row for its claims in rows of their own. */
+export const apartItem = ({ count, until }: Apart): { readonly Apart: number; readonly ApartUntil: number } => ({
+  Apart: count,
+  ApartUntil: secondsOf(until),
+});
 
 /** The end of a lease as stored in the row: in seconds, because seconds take two bytes less than milliseconds. */
 export const secondsOf = (until: number): number => until / SECOND;
@@ -62,6 +95,9 @@ export const SEGMENTS = 's#';
 /** `t#token`: the jobs that a trigger took. */
 export const triggerKey = (id: ListId, token: Token): Item => ({ Id: id, Entry: `${TRIGGERS}${token}` });
 export const TRIGGERS = 't#';
+/** `c#claim`: a claim with a row of its own. */
+export const claimKey = (id: ListId, claim: ClaimKey): Item => ({ Id: id, Entry: `${CLAIMS}${claim}` });
+export const CLAIMS = 'c#';
 /**
  * The key of a row of jobs. Jobs that were added together share a partition. A row holds several of them, and its key
  * contains the index of the first one. No token can produce the key of another token.
@@ -104,16 +140,46 @@ export const segmentOf = (stored: Item): Segment => {
   return { first: Number((Entry as string).slice(2)), count, token: token as Token };
 };
 
-export const triggerRow = (id: ListId, token: Token, ranges: readonly Range[]): Item => ({
+/** The leases of a claim as one text, so that a condition can compare all of them. */
+export const printLeases = (leases: readonly Lease[]): string =>
+  leases.map(({ key, first, count }) => `${key} ${first} ${count}`).join(',');
+
+export const claimRow = (id: ListId, { key, leases, holder }: StoredClaim): Item => ({
+  ...claimKey(id, key),
+  Leases: printLeases(leases),
+  Until: secondsOf(leases[0]?.until ?? 0),
+  ...(holder ? { Holder: printHolder(holder) } : {}),
+  Version: versionOf('list claim'),
+});
+
+/** @throws NewerRow */
+export const claimOf = (stored: Item): StoredClaim => {
+  const { Entry, Leases, Until, Holder } = readable('list claim', stored);
+  return {
+    key: (Entry as string).slice(CLAIMS.length) as ClaimKey,
+    leases: (Leases as string).split(',').map((lease) => {
+      const [key = '', first, count] = lease.split(' ');
+      return leaseOf(key, Number(first), Number(count), Until * SECOND);
+    }),
+    ...(Holder === undefined ? {} : { holder: parseHolder(Holder) }),
+  };
+};
+
+export const triggerRow = (id: ListId, token: Token, ranges: readonly Range[], wanted?: string): Item => ({
   ...triggerKey(id, token),
   Ranges: ranges.map(({ first, count }) => [first, count]),
+  ...(wanted === undefined ? {} : { Wanted: wanted }),
   Version: versionOf('list trigger'),
 });
 
 /** @throws NewerRow */
 export const takenOf = (stored: Item): Taken => {
-  const { Ranges, Started: started = 0 } = readable('list trigger', stored);
-  return { ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })), started };
+  const { Ranges, Started: started = 0, Wanted: wanted } = readable('list trigger', stored);
+  return {
+    ranges: (Ranges as [number, number][]).map(([first, count]) => ({ first, count })),
+    started,
+    ...(wanted === undefined ? {} : { wanted }),
+  };
 };
 
 /** Most bytes of jobs that share a row, so that writing the row costs four write units and reading it one read unit. */

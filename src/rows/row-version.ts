@@ -43,6 +43,7 @@ const VERSIONS = {
   'list append': FIRST,
   'list segment': FIRST,
   'list trigger': FIRST,
+  'list claim': FIRST,
   'list jobs': FIRST,
   'list result': FIRST,
   'fleet name': FIRST,

@@ -85,6 +85,7 @@ describe('an action', () => {
     ['DELETE', '/fan-outs/f', undefined, 'delete', { fanOut: 'f' }],
     ['DELETE', '/lists/l', undefined, 'delete', { list: 'l' }],
     ['POST', '/lists/l/cancel', undefined, 'cancel', { list: 'l' }],
+    ['DELETE', '/lists/l/claims/worker-3', undefined, 'break', { list: 'l', claim: 'worker-3' }],
     ['POST', '/fleets/f/separate-checkpoints', undefined, 'separate', { fleet: 'f' }],
     ['POST', '/fleets/f/nodes/n/drain', { draining: false }, 'drain', { fleet: 'f', node: 'n', draining: 'false' }],
     ['POST', '/fleets/f/partitions/p/move', { to: null }, 'move', { fleet: 'f', partition: 'p', to: 'any node' }],

@@ -4,8 +4,8 @@ import { startedLists } from './list-kit.ts';
 
 const MINUTE = 60_000;
 const iso = (at: number): string => new Date(at).toISOString();
-const jobsFrom = (first: number, count: number) =>
-  Array.from({ length: count }, (_, n) => ({ token: first + n, payload: { depot: 'MUC', n: first + n } }));
+const jobsFrom = (first: number, count: number, deliveries = 1) =>
+  Array.from({ length: count }, (_, n) => ({ token: first + n, deliveries, payload: { depot: 'MUC', n: first + n } }));
 
 const claimed = async (count = 10, jobs = 25) => {
   const started = startedLists();
@@ -26,7 +26,9 @@ describe('claiming jobs', () => {
       claimId: expect.stringMatching(/^a\.0\.10\.[\w-]{6}$/),
       jobs: jobsFrom(0, 10),
       expiresAt: iso(NOW + MINUTE),
+      availableAgainAt: iso(NOW + 2 * MINUTE),
     });
+    expect(await claim({ claimId: first.claimId }), 'the claimId of the answer').toEqual(first);
     expect(await claim({ claimId: 'a', count: 3 })).toEqual(first);
     expect(await claim({})).toMatchObject({ jobs: jobsFrom(10, 10) });
     expect(await claim({ count: 1_000 })).toMatchObject({ jobs: jobsFrom(20, 5) });
@@ -46,13 +48,15 @@ describe('claiming jobs', () => {
     for (const payload of payloads) expect(text).toContain(`"payload":${payload}}`);
   });
 
-  it('prefers expired and released jobs, without those that are done', async () => {
+  it('returns fresh jobs before expired ones, without those that are done', async () => {
     const { ask, claim, mine, kit } = await claimed();
     await ask(`${mine}/complete`, { jobs: [{ token: 0 }, { token: 9, status: 'failed' }] });
     kit.now += 2.5 * MINUTE;
     expect(await ask('/f')).toMatchObject({ available: 23, leased: 0, done: 2, succeeded: 1, failed: 1 });
-    expect(await claim()).toMatchObject({ jobs: jobsFrom(1, 8) });
-    expect(await ask('/f')).toMatchObject({ available: 15, leased: 8, done: 2 });
+    expect(await claim()).toMatchObject({ jobs: jobsFrom(10, 10) });
+    expect(await claim({ count: 15 })).toMatchObject({ jobs: jobsFrom(20, 5) });
+    expect(await claim(), 'suspect jobs in smaller numbers').toMatchObject({ jobs: jobsFrom(1, 6, 2) });
+    expect(await ask('/f')).toMatchObject({ available: 2, leased: 21, done: 2 });
   });
 
   it('returns no jobs once all are done, and is refused after a cancel', async () => {
@@ -70,10 +74,19 @@ describe('claiming jobs', () => {
     expect(await askOther(`${his}/complete`, {})).toMatchObject({ code: 200 });
   });
 
-  it('answers 503 with retry-after at more than 64 claims', async () => {
-    const { ask, holding, request } = startedLists();
+  it('answers 503 with retry-after if a list has as many claims as it can have', async () => {
+    const { ask, holding, request, stored, kit, tables } = startedLists();
     await holding(100);
     for (let n = 0; n < 64; n += 1) await ask('/f/claims', { count: 1, leaseSeconds: 60, claimId: `c${n}` });
+    expect(await ask('/f/claims', { count: 1, leaseSeconds: 60, claimId: 'more' })).toMatchObject({
+      jobs: jobsFrom(64, 1),
+    });
+    const list = await stored();
+    const [more] = tables.listClaims.values();
+    if (!list || !more) throw new Error('the claim has no row of its own');
+    const apart = { count: 1_000, until: NOW + MINUTE };
+    tables.fanOuts.set(list.id, { ...list, apart } as never);
+    kit.lists.claimsApart = async () => Array(1_000).fill(more);
     const busy = await request('/f/claims', { count: 1, leaseSeconds: 60, claimId: 'late' });
     expect([busy.status, busy.headers.get('retry-after'), busy.headers.get('content-type')]).toEqual([
       503,
@@ -82,12 +95,13 @@ describe('claiming jobs', () => {
     ]);
     expect(await busy.json()).toMatchObject({
       title: 'Busy',
-      detail: expect.stringMatching(/^list f: 64 claims are under way.* with the same token or claimId$/),
+      detail: expect.stringMatching(
+        /^list f: 1064 claims are under way.*groupage lists break.* with the same token or claimId$/,
+      ),
     });
     expect(await ask('/f/claims', { count: 1, leaseSeconds: 60, claimId: 'c7' })).toMatchObject({
       jobs: jobsFrom(7, 1),
     });
-    expect(await ask('/f')).toMatchObject({ available: 36, leased: 64 });
   });
 
   it('is refused with all problems, and nothing is claimed', async () => {
@@ -96,6 +110,7 @@ describe('claiming jobs', () => {
     const count = { path: 'count', reason: 'must be a whole number from 1 to 1000' };
     const lease = { path: 'leaseSeconds', reason: 'must be a whole number from 1 to 43200' };
     const id = { path: 'claimId', reason: expect.stringContaining('1 to 64 characters') };
+    const holder = { path: 'holder', reason: 'must be a text of 1 to 32 visible ASCII characters' };
     const one = { count: 1, leaseSeconds: 60 };
     for (const [body, ...errors] of [
       [{}, count, lease],
@@ -108,13 +123,22 @@ describe('claiming jobs', () => {
       [{ ...one, claimId: '' }, id],
       [{ ...one, claimId: null }, id],
       [{ ...one, claimId: 'a'.repeat(65) }, id],
-      [{ ...one, claimId: 'a.0.3.abcdef' }, id],
+      [{ ...one, claimId: 'a.0.3.abcde' }, id],
+      [{ ...one, claimId: 'a.0.abcdef' }, id],
+      [{ ...one, holder: '' }, holder],
+      [{ ...one, holder: 'x'.repeat(33) }, holder],
+      [{ ...one, holder: ' x' }, holder],
+      [{ ...one, holder: 'Zürich' }, holder],
+      [{ ...one, holder: 'a\nb' }, holder],
+      [{ ...one, holder: 7 }, holder],
       [
         { ...one, claimid: 'a' },
-        { path: 'claimid', reason: 'is unknown; known are count, leaseSeconds, claimId' },
+        { path: 'claimid', reason: 'is unknown; known are count, leaseSeconds, claimId, holder' },
       ],
     ] as const)
       expect([body, await ask('/f/claims', body)]).toMatchObject([body, { code: 400, errors }]);
+    const other = { code: 409, detail: 'the claim belongs to another list than f' };
+    expect(await ask('/f/claims', { ...one, claimId: 'a.0.3.abcdef' })).toMatchObject(other);
     expect(await ask('/f')).toMatchObject({ available: 3, leased: 0 });
   });
 });
@@ -123,15 +147,19 @@ describe('a claim', () => {
   it('can be renewed, and completed in part', async () => {
     const { ask, mine, kit } = await claimed();
     kit.now += MINUTE / 2;
-    expect(await ask(mine, { leaseSeconds: 60 }, 'PUT')).toEqual({ code: 200, expiresAt: iso(NOW + 1.5 * MINUTE) });
+    expect(await ask(mine, { leaseSeconds: 60 }, 'PUT')).toEqual({
+      code: 200,
+      expiresAt: iso(NOW + 1.5 * MINUTE),
+      availableAgainAt: iso(NOW + 2.5 * MINUTE),
+    });
     expect(await ask(`${mine}/complete`, { jobs: [{ token: 3 }] })).toEqual({ code: 200, complete: false });
     expect(await ask('/f')).toMatchObject({ available: 15, leased: 9, done: 1, succeeded: 1 });
   });
 
   it('that is released makes its jobs available again', async () => {
     const { ask, mine } = await claimed();
-    expect(await ask(`${mine}/release`, {})).toEqual({ code: 200, released: 10 });
-    expect(await ask(`${mine}/release`, undefined, 'POST')).toEqual({ code: 200, released: 0 });
+    expect(await ask(`${mine}/release`, {})).toEqual({ code: 200, released: 10, failed: 0 });
+    expect(await ask(`${mine}/release`, undefined, 'POST')).toEqual({ code: 200, released: 0, failed: 0 });
     expect(await ask('/f')).toMatchObject({ available: 25, leased: 0, done: 0, started: 0 });
   });
 
@@ -165,16 +193,18 @@ describe('a claim', () => {
   it('that was lost is answered 409, and its results do not count', async () => {
     const { ask, claim, mine, kit } = await claimed();
     kit.now += 2.5 * MINUTE;
-    expect(await claim({ claimId: 'other' })).toMatchObject({ jobs: jobsFrom(0, 10) });
+    await claim({ count: 15 });
+    expect(await claim({ claimId: 'other' })).toMatchObject({ jobs: jobsFrom(0, 6, 2) });
+    const handle = mine.split('/').at(-1);
     const lost = {
       code: 409,
-      detail: expect.stringMatching(/^claim mine no longer has these jobs of list f:/),
+      detail: `claim "${handle}" no longer has these jobs of list f: they were released, have ended, were claimed by another worker after its lease ended, or the claim was broken`,
     };
     expect(await ask(mine, { leaseSeconds: 60 }, 'PUT')).toMatchObject(lost);
     expect(await ask(`${mine}/complete`, {})).toMatchObject(lost);
     expect(await ask(`${mine}/complete`, { jobs: [{ token: 3 }] })).toMatchObject(lost);
-    expect(await ask(`${mine}/release`, {})).toEqual({ code: 200, released: 0 });
-    expect(await ask('/f')).toMatchObject({ leased: 10, done: 0 });
+    expect(await ask(`${mine}/release`, {})).toEqual({ code: 200, released: 0, failed: 0 });
+    expect(await ask('/f')).toMatchObject({ leased: 21, done: 0 });
   });
 
   it('is addressed by its handle, in its own list', async () => {
@@ -191,7 +221,6 @@ describe('a claim', () => {
       const detail = 'the claim belongs to another list than g';
       expect(await ask(`/g/claims/${handle}${path}`, body, method)).toMatchObject({ code: 409, detail });
       for (const none of [
-        'mine',
         'mine.0.10',
         `${handle}x`,
         handle.replace('.0.10', '.00.10'),
@@ -200,7 +229,7 @@ describe('a claim', () => {
       ])
         expect([none, await ask(`/f/claims/${none}${path}`, body, method)]).toMatchObject([
           none,
-          { code: 404, detail: expect.stringContaining('there is no claim "') },
+          { code: 404, detail: expect.stringMatching(/^list f has no claim ".*use the claimId/) },
         ]);
     }
     for (const id of ['f', 'g']) expect(await ask(`/${id}`)).toMatchObject({ leased: 10, done: 0 });

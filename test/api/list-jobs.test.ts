@@ -165,9 +165,10 @@ describe('jobs', () => {
       { status: 'succeeded', result: { a: 1 } },
       { status: 'failed', error },
       { status: 'succeeded' },
-      { status: 'leased' },
-      { status: 'leased' },
-      ...Array.from({ length: 5 }, () => ({ status: 'waiting' })),
+      { status: 'leased', deliveries: 1 },
+      { status: 'leased', deliveries: 1 },
+      { status: 'waiting', deliveries: 1 },
+      ...Array.from({ length: 4 }, () => ({ status: 'waiting' })),
     ].map((job, n) => ({ token: n, payload: { depot: 'MUC', n }, ...job }));
     expect(await ask('/f/jobs')).toEqual({ code: 200, jobs: shown });
     expect(await ask('/f/jobs?limit=5')).toEqual({ code: 200, jobs: shown.slice(0, 5), next: 5 });
@@ -264,7 +265,7 @@ describe('jobs', () => {
       ['limit=0', limit],
       ['limit=501', limit],
       ['limit=x&from=x', from, limit],
-      ['cursor=1', { path: 'cursor', reason: 'is not a query parameter: known are from, limit' }],
+      ['cursor=1', { path: 'cursor', reason: 'is not a query parameter: known are from, limit, status' }],
     ] as const)
       expect([query, await ask(`/f/jobs?${query}`)]).toMatchObject([query, { code: 400, errors }]);
   });

@@ -273,6 +273,8 @@ const callsOf = (list: string, claim: string) =>
     [`${list}/cancel`, {}, 'POST'],
     [`${list}/triggers`, { count: 1 }, 'POST'],
     [`${list}/claims`, { count: 1, leaseSeconds: 60 }, 'POST'],
+    [`${list}/claims`, undefined, 'GET'],
+    [`${list}/claims/${claim}`, undefined, 'DELETE'],
     [`${list}/claims/${claim}`, { leaseSeconds: 60 }, 'PUT'],
     [`${list}/claims/${claim}/complete`, {}, 'POST'],
     [`${list}/claims/${claim}/release`, {}, 'POST'],
@@ -283,7 +285,7 @@ it('an unknown list is answered 404 in every call', async () => {
   for (const name of ['nobody', 'a%3Ab', '%F0%9F%98%80', 'x'.repeat(65), '~nobody'])
     for (const [path, body, method] of callsOf(
       `/${name}`,
-      handleOf(name as ListId, 'c' as ClaimId, { first: 0, count: 1 }),
+      handleOf(name as ListId, 'c' as ClaimId, [{ first: 0, count: 1 }]),
     ))
       expect([path, method, await ask(path, body, method)]).toMatchObject([
         path,
@@ -364,8 +366,8 @@ it('a list path answers 405 with the allowed methods to others', async () => {
     ['/f/seal', 'GET', 'POST'],
     ['/f/cancel', 'DELETE', 'POST'],
     ['/f/triggers', 'GET', 'POST'],
-    ['/f/claims', 'GET', 'POST'],
-    ['/f/claims/c', 'GET', 'PUT'],
+    ['/f/claims', 'PUT', 'GET, POST'],
+    ['/f/claims/c', 'GET', 'PUT, DELETE'],
     ['/f/claims/c/complete', 'PUT', 'POST'],
     ['/f/claims/c/release', 'DELETE', 'POST'],
   ] as const) {

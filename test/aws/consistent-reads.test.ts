@@ -11,7 +11,9 @@ type Reads = 'strong' | 'eventual' | 'none';
 
 /** Every call of a port has to be listed here. */
 const PROMISED: {
-  readonly [Port in keyof Ports]: Readonly<Record<Exclude<keyof Ports[Port], keyof NodeSize | 'pageSize'>, Reads>>;
+  readonly [Port in keyof Ports]: Readonly<
+    Record<Exclude<keyof Ports[Port], keyof NodeSize | 'pageSize' | 'claimsMax'>, Reads>
+  >;
 } = {
   tasks: {
     insert: 'strong',
@@ -135,6 +137,11 @@ const PROMISED: {
     jobs: 'strong',
     leaseFresh: 'none',
     change: 'none',
+    claimApart: 'strong',
+    claimsApart: 'strong',
+    putApart: 'none',
+    changeApart: 'none',
+    gather: 'none',
     trigger: 'strong',
     take: 'none',
     goOn: 'none',

@@ -2,7 +2,8 @@
 
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
 import { operationOf } from '../../src/domain/ids.ts';
-import { type LeaseKey, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { type ClaimId, type ClaimKey, claimKeyOf, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { freed, leased } from '../../src/domain/lists/list.ts';
 import type { InputKey } from '../../src/domain/merging/inputs.ts';
 import { slotOf } from '../../src/domain/operations/slots.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
@@ -183,9 +184,24 @@ const callFanOuts = async ({ fanOuts }: Ports): Promise<void> => {
   await fanOuts.removeNodes(id, [group]);
 };
 
+/** Puts a claim into a row of its own, renews it, and moves its jobs back. */
+const callApart = async (lists: Stores['lists'], id: ListId, key: ClaimKey): Promise<void> => {
+  const apart = { count: 1, until: NOW };
+  const lease = leased(key, 0, { first: 0, count: 1, deliveries: 1, isSuspect: false }, NOW);
+  const stored = { key, leases: [lease] };
+  await lists.putApart(id, stored, { from: [], to: [], hasHolders: true, apart: 'none', becomes: apart });
+  await lists.claimApart(id, key);
+  await lists.claimsApart(id);
+  await lists.changeApart(id, stored, stored.leases);
+  const becomes = { count: 0, until: NOW };
+  await lists.gather(id, [{ claim: stored, keep: [] }], [freed(lease, lease)], { was: apart, becomes });
+  await lists.changeApart(id, stored, []);
+};
+
 const callLists = async ({ lists }: Ports): Promise<void> => {
   const id = listId(`l-${fresh().t(1)}`) as ListId;
   const name = token('a');
+  const claim = claimKeyOf('a' as ClaimId);
   const [first, second] = [
     { count: 2, first: 0 },
     { count: 2, first: 2 },
@@ -195,9 +211,13 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
     await lists.beginAppend(id, name, { count: 2, hash: 'h' });
     await lists.putJobs(id, name, ['{"n":0}', '{"n":1}']);
     await lists.publish(id, name, { ...first, at: NOW });
-    const lease = await lists.leaseFresh(id, { key: leaseKey('a'), count: 1, until: NOW, total: 2, most: 1 });
-    if (lease) await lists.change(id, [lease], [], 'any-time');
-    await lists.take(id, name, { ranges: [{ first: 1, count: 1 }], from: [], head: 1, fresh: 1 });
+    const wanted = leased(claim, 0, { first: 0, count: 1, deliveries: 1, isSuspect: false }, NOW);
+    const holder = { since: NOW, name: 'worker' };
+    const lease = await lists.leaseFresh(id, wanted, { total: 2, most: 1, holder, apart: 'none' });
+    if (lease) await lists.change(id, { from: [lease], to: [], hasHolders: true });
+    await callApart(lists, id, claim);
+    const ranges = [{ first: 1, count: 1 }];
+    await lists.take(id, name, { ranges, from: [], head: 1, fresh: 1, wanted: '1 jobs', hasHolders: true });
     await lists.putResults(id, [{ token: 0, outcome: 'succeeded' }]);
   }
   await lists.beginAppend(id, token('b'), { count: 2, hash: 'h' });
@@ -211,7 +231,7 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
     { first: 1, count: 1 },
     { first: 1, count: 3 },
   ])
-    await lists.jobs(id, range);
+    await lists.jobs(id, [range]);
   await lists.trigger(id, name);
   await lists.goOn(id, name, 1);
   await lists.results(id, { first: 0, count: 2 });
@@ -242,5 +262,3 @@ const callFleets = async ({ fleets }: Ports): Promise<void> => {
   await fleets.names();
   await fleets.leave(name, a);
 };
-
-const leaseKey = (text: string): LeaseKey => text as LeaseKey;

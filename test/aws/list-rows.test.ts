@@ -35,7 +35,7 @@ it("a list in another caller's transaction is claimed and released a moment late
   const [lease] = (await kit().lists.read(id))?.leases ?? [];
   if (!lease) throw new Error('it is not there');
   refused(resources.clients, PLAIN_WRITES, 2, HELD);
-  expect(await kit().lists.change(id, [lease], [], 'any-time')).toBe(true);
+  expect(await kit().lists.change(id, { from: [lease], to: [], hasHolders: true })).toBe(true);
   expect(await kit().lists.read(id)).toMatchObject({ head: 2, leases: [] });
 });
 
@@ -51,7 +51,7 @@ it('jobs that were added one by one are read concurrently', async () => {
   await kit().lists.open({ id: trackerOf(id), createdAt: NOW, operation: 'ship' }, NOW + 120_000);
   for (let n = 0; n < 40; n += 1) await append(kit(), id, [`{"n":${n}}`], token(`one-${n}`));
   const { most } = atOnce(resources.clients, /^QueryCommand$/);
-  const jobs = await kit().lists.jobs(id, { first: 0, count: 40 });
+  const jobs = await kit().lists.jobs(id, [{ first: 0, count: 40 }]);
   expect(jobs).toEqual(Array.from({ length: 40 }, (_, n) => ({ token: n, payload: `{"n":${n}}` })));
   expect(most()).toBeGreaterThan(4);
 });
@@ -63,9 +63,10 @@ it('an addition or trigger whose transaction is cancelled is retried; a malforme
     expect(await append(kit(), id, ['{}'], token(code))).toMatchObject({ first: 3 + n, total: 4 + n });
     expect(added.left()).toBe(0);
     refused(resources.clients, TRANSACTIONS, 2, cancelled(code));
-    expect(await takeJobs(kit(), id, token(code), 1)).toEqual({ ranges: [{ first: n, count: 1 }], started: 0 });
+    const taken = await takeJobs(kit(), { list: id, token: token(code), count: 1 });
+    expect(taken).toEqual({ ranges: [{ first: n, count: 1 }], started: 0 });
   }
   refused(resources.clients, TRANSACTIONS, 1, cancelled('ValidationError'));
-  await expect(takeJobs(kit(), id, token('t'), 1)).rejects.toThrow('ValidationError');
+  await expect(takeJobs(kit(), { list: id, token: token('t'), count: 1 })).rejects.toThrow('ValidationError');
   expect(await kit().lists.read(id)).toMatchObject({ total: 6, head: 3 });
 });

@@ -8,7 +8,7 @@ import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import { FULL_SIZE } from '../../src/domain/fan-outs/tree.ts';
 import type { FleetName, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
 import type { Token } from '../../src/domain/ids.ts';
-import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
+import { type ClaimKey, type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
 import type { InputKey } from '../../src/domain/merging/inputs.ts';
 import { NewerRow } from '../../src/ports/rows.ts';
 import { entryKey } from '../../src/rows/audit-rows.ts';
@@ -16,7 +16,7 @@ import { batchKey } from '../../src/rows/batch-rows.ts';
 import { headerKey, nodeRow, tokenKey } from '../../src/rows/fan-out-rows.ts';
 import { checkpointKey, leaseKey, nodeKeyOf } from '../../src/rows/fleet-rows.ts';
 import type { Item } from '../../src/rows/item.ts';
-import { appendKey, jobsKey, resultKey, segmentKey, triggerKey } from '../../src/rows/list-rows.ts';
+import { appendKey, claimKey, jobsKey, resultKey, segmentKey, triggerKey } from '../../src/rows/list-rows.ts';
 import { lockKey, PATROL_KEY, STAGE_KEY, slotPageKey, waitingKey } from '../../src/rows/lock-rows.ts';
 import { operationKey, partitionOf, waitingTargetKey } from '../../src/rows/operation-rows.ts';
 import { ROW_KINDS, type RowKind } from '../../src/rows/row-version.ts';
@@ -192,14 +192,19 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
   'list segment': {
     table: 'list',
     rows: [segmentKey(list, 0)],
-    attempts: [() => stores.lists.jobs(list, { first: 0, count: 1 })],
+    attempts: [() => stores.lists.jobs(list, [{ first: 0, count: 1 }])],
+  },
+  'list claim': {
+    table: 'list',
+    rows: [{ ...claimKey(list, 'claim-01' as ClaimKey), Leases: '', Until: 0 }],
+    attempts: [() => stores.lists.claimApart(list, 'claim-01' as ClaimKey), () => stores.lists.claimsApart(list)],
   },
   'list trigger': { table: 'list', rows: [triggerKey(list, t)], attempts: [() => stores.lists.trigger(list, t)] },
   'list jobs': {
     table: 'list',
     rows: [jobsKey('other' as ListId, t, 0)],
     beside: [{ ...segmentKey('other' as ListId, 0), Count: 1, Append: t, Version: 1 }],
-    attempts: [() => stores.lists.jobs('other' as ListId, { first: 0, count: 1 })],
+    attempts: [() => stores.lists.jobs('other' as ListId, [{ first: 0, count: 1 }])],
   },
   'list result': {
     table: 'list',

@@ -90,7 +90,7 @@ describe('the published algorithm', () => {
   const races = (name: ScenarioName, change: Partial<typeof RACE_SPANS> = {}, seed = 1): Promise<FleetOutcome> =>
     runRaces(fleetScenario(name, 4, seed, HALF_AN_HOUR), { ...RACE_SPANS, ...change });
 
-  it('works on each partition in one host, and comes to rest if its races are spread widely', async () => {
+  it('has one host per partition, and rests if its races are spread', async () => {
     const outcome = await races('steady');
     expect(outcome).toMatchObject({ moved: 0, balancedAfter: 0, doubleWorked: 0, wrongCheckpoints: 0 });
     expect(new Set(outcome.worked.map(({ partition }) => partition)).size).toBe(64);
@@ -109,7 +109,7 @@ describe('the published algorithm', () => {
     expect([moved > 64, optimum]).toEqual([true, 0]);
   });
 
-  it('after a crash works on all partitions again, on some only after the maximum lease', async () => {
+  it('after a crash works on all, on some after the maximum lease', async () => {
     const { moved, optimum, longestOrphaned } = await races('one crashes');
     expect(moved).toBeGreaterThan(optimum);
     expect(longestOrphaned).toBeGreaterThan(RACE_SPANS.normalLease);

@@ -8,6 +8,7 @@ import {
   type HandledJob,
   JobFailed,
   type ListedJob,
+  type ListToCreate,
 } from '../../src/client/client.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { type ServedApi, servedApi } from './served-api.ts';
@@ -29,13 +30,13 @@ interface Numbered {
 type Handler = (job: HandledJob<Numbered>) => unknown;
 
 const numbered = (count: number): Numbered[] => Array.from({ length: count }, (_, n) => ({ n }));
-const holding = async (count: number): Promise<DeferredList<Numbered>> => {
-  const list = await createListClient({ api: served.url }).createList<Numbered>();
+const holding = async (count: number, fields: ListToCreate = {}): Promise<DeferredList<Numbered>> => {
+  const list = await createListClient({ api: served.url }).createList<Numbered>(fields);
   await list.add(numbered(count));
   return list;
 };
-const sealed = async (count: number) => {
-  const list = await holding(count);
+const sealed = async (count: number, fields: ListToCreate = {}) => {
+  const list = await holding(count, fields);
   await list.seal();
   return list;
 };
@@ -46,6 +47,8 @@ const jobsOf = async (list: DeferredList<Numbered>): Promise<ListedJob[]> => {
   for await (const job of list.jobs()) jobs.push(job);
   return jobs;
 };
+/** With so many deliveries left, the next claim gets as many jobs of a lost claim as it asks for. */
+const MANY_DELIVERIES = { maxDeliveries: 100 };
 /** A handler that waits until `open` is called, and records its jobs. */
 const gated = () => {
   const seen: HandledJob<Numbered>[] = [];
@@ -173,7 +176,7 @@ describe('the lease of a claim loop', () => {
   });
 
   it('is noticed as lost at a renewal, and running jobs are aborted', async () => {
-    const list = await sealed(5);
+    const list = await sealed(5, MANY_DELIVERIES);
     const { seen, handler, open } = gated();
     const looping = work(list, handler, { leaseSeconds: 1, count: 5, concurrency: 2 });
     await eventually(() => seen.length === 2);
@@ -191,7 +194,7 @@ describe('the lease of a claim loop', () => {
   });
 
   it('is noticed as lost when a job is completed', async () => {
-    const list = await sealed(5);
+    const list = await sealed(5, MANY_DELIVERIES);
     const { seen, handler, open } = gated();
     const ended = ({ signal }: HandledJob<Numbered>) => new Promise((end) => signal.addEventListener('abort', end));
     const looping = work(list, (job) => (job.token === 0 ? handler(job) : ended(job)), { count: 5 });
@@ -242,26 +245,85 @@ describe('the lease of a claim loop', () => {
   });
 });
 
-describe('a claim loop ends', () => {
-  it('if a handler throws: done jobs are completed, the others released', async () => {
-    const list = await sealed(20);
+describe('an error of a handler', () => {
+  it('does not end the loop; the job fails after its deliveries', async () => {
+    const list = await sealed(20, { maxDeliveries: 3 });
+    const deliveries: number[] = [];
+    const errors: unknown[] = [];
     const cause = new TypeError('a bug');
-    let begun = 0;
-    const handler: Handler = async ({ token, signal }) => {
-      begun += 1;
-      if (token === 3) {
-        await eventually(() => begun === 5);
-        throw cause;
-      }
-      if (token >= 10) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const handler: Handler = (job) => {
+      if (job.token !== 3) return;
+      deliveries.push(job.deliveries);
+      throw cause;
     };
-    expect(await thrown(work(list, handler, { claimers: 2, count: 10 }))).toBe(cause);
-    expect(await list.get()).toMatchObject({ done: 3, succeeded: 3, available: 17, leased: 0 });
-    expect(begun).toBe(5);
-    // Another worker gets the rest.
-    expect(await work(list, () => {})).toMatchObject({ ended: 'complete', succeeded: 17 });
+    const onJobError = (job: { readonly token: number }, error: unknown) => errors.push(job.token, error);
+    expect(await work(list, handler, { onJobError })).toEqual({
+      ended: 'complete',
+      claims: 4,
+      succeeded: 19,
+      failed: 1,
+      released: 2,
+      lost: 0,
+    });
+    expect(deliveries).toEqual([1, 2, 3]);
+    expect(errors).toEqual([3, cause, 3, cause, 3, cause]);
+    expect((await jobsOf(list))[3]).toMatchObject({
+      status: 'failed',
+      error: { code: 'handler-error', message: 'TypeError: a bug' },
+    });
   });
 
+  it('goes to standard error, and lengthens the pause if all fail', async () => {
+    const lines = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const list = await sealed(2, { id: 'broken', maxDeliveries: 2 });
+    const from = performance.now();
+    const handler: Handler = () => Promise.reject(new Error('the database is down'));
+    expect(await work(list, handler)).toMatchObject({ ended: 'complete', claims: 2, failed: 2, released: 2 });
+    // Half of a second, then a whole one, because the random part is 0.
+    expect(performance.now() - from).toBeGreaterThan(1_400);
+    expect(lines.mock.calls.map(([line]) => JSON.parse(line)).slice(0, 2)).toEqual(
+      [0, 1].map((token) => ({
+        level: 'error',
+        event: 'job-error',
+        list: 'broken',
+        token,
+        deliveries: 1,
+        error: expect.stringContaining('the database is down'),
+      })),
+    );
+  });
+
+  it('after the abort signal does not count as a delivery', async () => {
+    const list = await sealed(3);
+    const stop = new AbortController();
+    const handler: Handler = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const looping = work(list, handler, { signal: stop.signal });
+    await eventually(() => asked('POST', '/claims').length > 0);
+    await pause(50);
+    stop.abort();
+    expect(await looping).toMatchObject({ ended: 'aborted', released: 3, failed: 0 });
+    const again = await list.claim({ count: 3, leaseSeconds: 60 });
+    expect(again.kind === 'claimed' && again.jobs.map(({ deliveries }) => deliveries)).toEqual([1, 1, 1]);
+  });
+});
+
+describe('claims of a list', () => {
+  it('are listed with their holder, and can be ended', async () => {
+    const list = await holding(5);
+    const claim = await list.claim({ count: 2, leaseSeconds: 43_200, holder: 'pod-7' });
+    if (claim.kind === 'none') throw new Error('nothing was claimed');
+    const [listed] = await list.claims();
+    expect(listed).toMatchObject({ holder: 'pod-7', state: 'running', jobs: 2, deliveries: 1 });
+    expect(listed?.availableAgainAt).toBe(claim.availableAgainAt);
+    expect(await list.breakClaim(listed?.claim ?? '')).toEqual({ claim: listed?.claim, released: 2 });
+    expect(await list.claims()).toEqual([]);
+    expect(await list.get()).toMatchObject({ available: 5, leased: 0 });
+    await expect(claim.complete()).rejects.toMatchObject({ status: 409 });
+  });
+});
+
+describe('a claim loop ends', () => {
   it('on its abort signal: running jobs finish, the others are released', async () => {
     const list = await sealed(10);
     const { seen, handler, open } = gated();
@@ -345,12 +407,14 @@ describe('a claim loop ends', () => {
     served.fate = (_, request) => (request.endsWith('/claims') ? 'request-lost' : undefined);
     expect(await thrown(work(list, () => {}))).toMatchObject({ name: 'ApiUnavailable' });
     served.fate = () => undefined;
-    const large = work(list, () => 'x'.repeat(300_000));
-    expect(await thrown(large)).toMatchObject({
-      name: 'RangeError',
-      message: expect.stringMatching(/^the result of job 0 has 300002 bytes, more than the limit of 262144/),
-    });
     expect(await list.get()).toMatchObject({ available: 2, leased: 0 });
+  });
+
+  it('with a failed job if its result is too large', async () => {
+    const list = await sealed(1);
+    expect(await work(list, () => 'x'.repeat(300_000))).toMatchObject({ ended: 'complete', failed: 1 });
+    const message = expect.stringMatching(/^the handler succeeded, but its result has 300002 bytes/);
+    expect((await jobsOf(list))[0]).toMatchObject({ error: { code: 'result-too-large', message } });
   });
 
   it('before its first claim if an option is invalid', async () => {

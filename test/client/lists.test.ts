@@ -40,20 +40,27 @@ describe('a list client', () => {
     expect(await list.add(numbered(5))).toEqual([{ first: 0, count: 5, total: 5 }]);
     expect(await list.seal()).toMatchObject({ status: 'sealed', available: 5, name: 'spring' });
     const claim = await claimed(list, 3);
-    expect(claim.jobs).toEqual(numbered(3).map((payload, token) => ({ token, payload })));
+    expect(claim.jobs).toEqual(numbered(3).map((payload, token) => ({ token, deliveries: 1, payload })));
     expect(new Date(claim.expiresAt).getTime()).toBe(served.kit.now + 60_000);
     served.kit.now += 10_000;
-    expect(await claim.renew(60)).toEqual({ expiresAt: new Date(served.kit.now + 60_000).toISOString() });
+    expect(await claim.renew(60)).toEqual({
+      expiresAt: new Date(served.kit.now + 60_000).toISOString(),
+      availableAgainAt: new Date(served.kit.now + 120_000).toISOString(),
+    });
     const error = { code: 'no-address', message: 'nobody lives there' };
     const jobs = [
       { token: 0, result: { signed: true } },
       { token: 1, status: 'failed', error },
     ] as const;
     expect(await claim.complete(jobs)).toEqual({ complete: false });
-    expect(await claim.release()).toEqual({ released: expect.any(Number) });
+    expect(await claim.release()).toEqual({ released: expect.any(Number), failed: 0 });
     expect(await list.get()).toMatchObject({ available: 3, leased: 0, done: 2, succeeded: 1, failed: 1 });
-    for (const count of [1, 2])
-      expect(await (await claimed(list, count)).complete()).toEqual({ complete: count === 2 });
+    // The fresh jobs come first. The released one is claimed alone, because it may have ended its worker.
+    for (const token of [3, 4, 2]) {
+      const next = await claimed(list, 1);
+      expect(next.jobs).toEqual([{ token, deliveries: token === 2 ? 2 : 1, payload: { n: token } }]);
+      expect(await next.complete()).toEqual({ complete: token === 2 });
+    }
     expect(await list.get()).toMatchObject({ status: 'complete', succeeded: 4, failed: 1 });
     expect((await all(list.jobs())).slice(0, 2)).toMatchObject([
       { token: 0, status: 'succeeded', payload: { n: 0 }, result: { signed: true } },

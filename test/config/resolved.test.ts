@@ -25,7 +25,7 @@ describe('a resolved configuration', () => {
       value: {
         register: { maxMessages: 10, maxWait: 0 },
         fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
-        lists: { keep: 604_800_000, callback: null },
+        lists: { keep: 604_800_000, callback: null, maxDeliveries: 5 },
         alarms: { topic: null, runbook: 'docs/how-to/operate.md', failedBatches: 1 },
         keepAudit: 400 * 86_400_000,
         version: 1,

@@ -174,8 +174,11 @@ describe('a configuration as a whole', () => {
       { callback: 'ops' },
       'lists.callback names an unknown destination, "ops": none is configured under "destinations"',
     ],
+    [{ maxDeliveries: 0 }, 'lists.maxDeliveries must be a whole number from 1 to 100, not 0'],
+    [{ maxDeliveries: 101 }, 'lists.maxDeliveries must be a whole number from 1 to 100, not 101'],
+    [{ maxDeliveries: 2.5 }, 'lists.maxDeliveries must be a whole number from 1 to 100, not 2.5'],
     [{ kepe: '1h' }, 'lists.kepe is unknown; did you mean "keep"?'],
-    [{ idleOpen: '1h' }, 'lists.idleOpen is unknown; known are keep, callback'],
+    [{ idleOpen: '1h' }, 'lists.idleOpen is unknown; known are keep, callback, maxDeliveries'],
     [null, 'lists must be an object, not null'],
   ])('with these lists is refused %#: %s', (lists, problem) =>
     expect(problemsIn({ operations: { ship }, lists })).toEqual([problem]),

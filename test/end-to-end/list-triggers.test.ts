@@ -70,7 +70,7 @@ const tokens = (count: number) => Array.from({ length: count }, (_, n) => n);
 const tasksOf = (id: ListId, count: number) => tokens(count).map((n) => taskOf(id, n));
 const progress = async (id: ListId) => {
   const list = await deps.lists.read(id);
-  return list && listProgress(deps.fanOuts, list, Date.now());
+  return list && listProgress(deps, list);
 };
 const ended = (id: ListId) => eventually(async () => (await deps.lists.read(id))?.ended);
 const storedTasks = () => dynamoDBTasks(flow.backend.clients.dynamodb, setting(flow.backend.settings, 'taskTable'));

@@ -166,7 +166,7 @@ export const aConfig = (...operations: readonly Partial<Operation>[]): Config =>
   sources: {},
   register: AS_THEY_COME,
   fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
-  lists: { keep: 604_800_000, callback: null },
+  lists: { keep: 604_800_000, callback: null, maxDeliveries: 5 },
   destinations: {},
   alarms: NO_ALARMS,
   keepAudit: KEEP_AUDIT,

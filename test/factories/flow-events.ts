@@ -1,6 +1,7 @@
 /** At least one example of each event that steps report. The list does not compile if an event is missing. */
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
+import type { ClaimKey, ListId } from '../../src/domain/lists/ids.ts';
 import { batchId, id, NOW, operationName, target } from './factories.ts';
 
 type Events = { readonly [Name in FlowEvent['event']]: readonly Extract<FlowEvent, { readonly event: Name }>[] };
@@ -65,9 +66,15 @@ const EVENTS: Events = {
   'circuit-closed': [{ event: 'circuit-closed', operation }],
   'fan-out-ended': [
     { ...ended, status: 'complete' },
-    { ...ended, status: 'expired' },
+    { ...ended, status: 'complete', because: 'too-many-failed' },
+    { ...ended, status: 'expired', because: 'idle' },
   ],
   'fan-outs-counted': [{ event: 'fan-outs-counted', open: 2, oldest: 60_000, isAtLeast: false }],
+  'fan-out-deleted': [{ event: 'fan-out-deleted', fanOut, was: 'complete' }],
+  'lists-counted': [{ event: 'lists-counted', open: 1, available: 40, leased: 30, oldest: 60_000, deliveries: 2 }],
+  'jobs-undeliverable': [{ event: 'jobs-undeliverable', list: 'l' as ListId, jobs: 2, deliveries: 5 }],
+  'claim-broken': [{ event: 'claim-broken', list: 'l' as ListId, claim: 'k3x9Qz1B' as ClaimKey, jobs: 3 }],
+  'claim-refused': [{ event: 'claim-refused', list: 'l' as ListId, claims: 1_064 }],
   'fan-out-repaired': [{ event: 'fan-out-repaired', fanOut }],
   'fan-out-untold': [{ event: 'fan-out-untold', fanOut, destination: 'ops' }],
   'unknown-items': [{ event: 'unknown-items', items: 1, first: id('f:0:0') }],

@@ -23,7 +23,7 @@ const redriven = (kit: FanOutKit, items: readonly string[]) =>
 const types = (kit: FanOutKit) => kit.sentCallbacks().map(({ id, type }) => [id, type.replace('groupage.', '')]);
 
 describe('a redrive that succeeds', () => {
-  it('corrects the counts of a fan-out that is not over, and a late failure changes nothing', async () => {
+  it('corrects the counts, and a late failure changes nothing', async () => {
     const kit = fanOutKit();
     await kit.open();
     const items = itemsOf(await kit.add(14));
@@ -55,7 +55,7 @@ describe('a redrive that succeeds', () => {
     expect(await kit.read()).toMatchObject({ ended: { because: 'too-many-failed', failed: 3 } });
   });
 
-  it('is reported once after the end, when the last failed item has succeeded', async () => {
+  it('is reported once, when the last failed item has succeeded', async () => {
     const kit = fanOutKit();
     await kit.open({ userKey: 'k' });
     const items = itemsOf(await kit.add(30));
@@ -75,7 +75,7 @@ describe('a redrive that succeeds', () => {
     expect(after.checkAt).toBe(kit.now + kit.config.fanOuts.keep);
   });
 
-  it('is reported by the patrol if the function dies before it sends the event', async () => {
+  it('is reported by the patrol if the function dies before', async () => {
     const kit = fanOutKit();
     await kit.open();
     await kit.add(2);

@@ -181,12 +181,12 @@ describe('a node that gives all away', () => {
     expect(said({ nodes, leases })).toEqual(['ask 0', 'ask 1']);
   });
 
-  it('is not asked for partitions that the configuration of the other node lacks', () => {
+  it('is not asked for partitions that the other node lacks', () => {
     const nodes = ['me', aNode('you', { leaving: true })];
     expect(said({ nodes, leases: [yours(0), yours(1), yours(2)], of: 1 })).toEqual(['ask 0']);
   });
 
-  it('is not asked again while the request of a node that is gone is stored', () => {
+  it('is not asked again while the request of a gone node is stored', () => {
     const nodes = ['me', aNode('you', { leaving: true })];
     expect(said({ nodes, leases: [yours(0, { next: 'gone' })] })).toEqual([]);
   });
@@ -199,7 +199,7 @@ describe('a node whose name is kept', () => {
   const past = (fields: Partial<Node> = {}) => aNode(then, { ...kept, restarting: true, ...fields });
   const its = (name: number) => aLease(name, { owner: then });
 
-  it('takes the partitions of its last process at its first read, and no others', () => {
+  it('takes exactly the partitions of its last process at first', () => {
     const leases = [its(0), yours(1), its(2), yours(3), aLease(4)];
     expect(said({ nodes: [me, past(), 'you'], leases, looks: 1 })).toEqual(['take 0', 'take 2', 'take 4']);
     expect(said({ nodes: [me, past({ evicted: true }), 'you'], leases: [its(0), its(1), yours(2)] })).toEqual([
@@ -208,14 +208,14 @@ describe('a node whose name is kept', () => {
     ]);
   });
 
-  it('lets others have nothing of it while it restarts, and nothing afterwards', () => {
+  it('gives nothing to others while it restarts and afterwards', () => {
     const leases = [its(0), its(1), yours(2)];
     expect(said({ nodes: [now, 'you', past()], leases })).toEqual([]);
     const others = { nodes: ['you', past()], leases: [its(0), its(1), aLease(2, { owner: 'third' })], of: 3 };
     expect(decide({ ...viewOf(others), me: key('you') })).toMatchObject([{ do: 'take', lease: { partition: '2' } }]);
   });
 
-  it('moves nothing while it restarts, even if another node has asked it for a partition', () => {
+  it('moves nothing while it restarts, even if it was asked', () => {
     const leases = [its(0), aLease(1, { owner: then, next: 'you' }), yours(2), aLease(3, { owner: 'third' })];
     const view = viewOf({ nodes: ['you', 'third', past()], leases });
     for (const name of ['you', 'third']) expect(decide({ ...view, me: key(name) })).toMatchObject([{ do: 'begin' }]);
@@ -226,7 +226,7 @@ describe('a node whose name is kept', () => {
     expect(said({ nodes, leases: [its(0)], heard: [then], isLeaving: true })).toEqual([]);
   });
 
-  it('deletes the row of its last process when that has no partition any more', () => {
+  it('deletes the row of its last process when that has no partition', () => {
     expect(said({ nodes: [me, past()], leases: [mine(0)], holdings: [holding(0)] })).toEqual(['forget me@0']);
     expect(said({ nodes: [aNode('you'), me, aNode('third@0', { ...kept, restarting: true })] })).toEqual([]);
   });
@@ -237,7 +237,7 @@ describe('a node whose name is kept', () => {
     expect(said({ nodes: ['me', 'me@0'], of: 2 }), 'without the option').toEqual(['take 1']);
   });
 
-  it('yields to a process with its name that is alive and has partitions, or has the smaller key', () => {
+  it('yields to a live process with partitions or a smaller key', () => {
     const alive = aNode(then, kept);
     expect(said({ nodes: [me, alive], leases: [its(0)], heard: [then] })).toEqual(['yield to me@0']);
     expect(said({ nodes: [me, alive], heard: [then] })).toEqual(['yield to me@0']);
@@ -247,7 +247,7 @@ describe('a node whose name is kept', () => {
     expect(said({ nodes: [me, alive], heard: [then], ...has }), 'it has partitions itself').toEqual([]);
   });
 
-  it('that stops ends its work, keeps its partitions and begins nothing', () => {
+  it('that stops keeps its partitions and begins nothing', () => {
     const leases = [mine(0), mine(1, { next: 'you' }), mine(2), mine(3), aLease(4)];
     const holdings = [holding(0), holding(1), holding(2, { isDraining: true })];
     expect(said({ nodes: [me, 'you'], leases, holdings, isRestarting: true })).toEqual(['keep 0', 'keep 1']);

@@ -25,7 +25,7 @@ describe('the metrics of a node', () => {
     });
   });
 
-  it('say that no partition is without work, but nothing before the first read', () => {
+  it('begin with the first read, and say that all is worked', () => {
     const metrics = new NodeMetrics();
     expect(lineOf(metrics.take(IDLE), FLEET, 'a' as NodeId, 0)).toBeUndefined();
     metrics.seen(0);
@@ -54,7 +54,7 @@ describe('the metrics of a node', () => {
     expect(Object.keys(FLEET_METRICS)).toHaveLength(6);
   });
 
-  it('count free partitions, those never owned, and those that wait for a restart', () => {
+  it('count partitions: free, never owned, waiting for a restart', () => {
     const nodes = ['me', aNode('gone', { evicted: true }), aNode('back', { restarting: true, restartWithin: 60_000 })];
     const leases = [
       ...[aLease(0, { owner: 'me' }), aLease(1), aLease(2, { owner: 'gone' })],
@@ -74,7 +74,7 @@ describe('the workload of a node', () => {
     expect(thread.workers.workload.checkpointAge).toBe(2_000);
   });
 
-  it('has no age without checkpoints, and counts calls that finished or are stuck', async () => {
+  it('has no age without checkpoints; counts finished and stuck', async () => {
     const done = await begun(async () => {});
     expect(done.workers.workload).toEqual({ finished: 1, stuck: 0, checkpointAge: undefined });
     const hanging = Promise.withResolvers<void>();

@@ -175,7 +175,7 @@ describe('a node that stays', () => {
 });
 
 describe('a node that leaves', () => {
-  it('gives each partition to the node that asks for it, and its row is deleted', async () => {
+  it('gives each partition to the node that asks, then its row goes', async () => {
     const fleet = new SimulatedFleet(9);
     const [a] = ['a', 'b', 'c'].map((name) => fleet.start(name));
     await settled(fleet);
@@ -214,7 +214,7 @@ describe('a node that leaves', () => {
     },
   );
 
-  it('makes at most eight calls about partitions at a time, even with 4,096 of them', async () => {
+  it('makes at most eight calls at a time, even with 4,096 partitions', async () => {
     const fleet = new SimulatedFleet(4_096);
     const underWay = { a: 0, b: 0 };
     let most = 0;

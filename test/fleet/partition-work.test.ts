@@ -21,7 +21,7 @@ describe('the work on a partition', () => {
     expect(thread.drained).toEqual([P0]);
   });
 
-  it('that returns is called again after 1, 2, 4, … 60 s, if the user chose that', async () => {
+  it('that returns is called again after 1, 2, … 60 s, if chosen', async () => {
     const thread = await begun(async () => {}, undefined, 'again');
     thread.extend(Number.MAX_SAFE_INTEGER);
     await thread.pass(200_000);
@@ -61,7 +61,7 @@ describe('the work on a partition', () => {
     },
   );
 
-  it('that does not return 10 s after the loss of the partition is reported once', async () => {
+  it('that runs 10 s after the loss is reported once', async () => {
     const hanging = Promise.withResolvers<void>();
     const thread = await begun(() => hanging.promise);
     thread.workers.drop(P0, 'taken');

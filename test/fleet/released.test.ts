@@ -8,7 +8,7 @@ const P = partition(0);
 const MINUTE = 60_000;
 
 describe('a released partition', () => {
-  it('is left to other nodes for a minute, then for two, four, … and at most an hour', () => {
+  it('is left to others for 1, 2, 4, … at most 60 minutes', () => {
     let [all, now]: [Released, number] = [new Map(), 0];
     const spans = Array.from({ length: 9 }, () => {
       all = released(all, P, now);

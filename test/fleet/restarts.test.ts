@@ -25,7 +25,7 @@ const isShared = async (node: ReturnType<typeof start>): Promise<boolean> => {
 };
 
 describe.concurrent('a node whose name is kept', () => {
-  it('gets exactly its partitions back after a restart, and nothing else moves', async () => {
+  it('gets exactly its partitions back, and nothing else moves', async () => {
     const one = start({ ...KEPT, node: 'one' });
     const two = start({ ...KEPT, node: 'two', fleet: one.fleet });
     await eventually(() => isShared(one));
@@ -45,7 +45,7 @@ describe.concurrent('a node whose name is kept', () => {
     await Promise.all([one.done, again.done]);
   });
 
-  it('loses its partitions to the others if it does not come back in time', async () => {
+  it('loses its partitions if it does not come back in time', async () => {
     const one = start({ ...KEPT, restartWithin: 2_400, node: 'one' });
     const two = start({ ...KEPT, restartWithin: 2_400, node: 'two', fleet: one.fleet });
     await eventually(() => isShared(one));

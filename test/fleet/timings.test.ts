@@ -83,12 +83,12 @@ it('work reports four times a second, and is not blocked between two reports', (
 });
 
 describe('a node that waits for a partition', () => {
-  it('reads again after a quarter of a second, or sooner with a short cycle', () => {
+  it('reads again after 0.25 s, or sooner in a short cycle', () => {
     expect(hurriedPause(4, 68, CYCLE)).toBe(250);
     expect(hurriedPause(4, 68, 200)).toBe(40);
   });
 
-  it('uses at most 1,000 read units a second together with all others, and reads at least once a cycle', () => {
+  it('shares 1,000 read units a second, but reads once a cycle', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 5_000 }), (nodes, rows) => {
         const pause = hurriedPause(nodes, rows, CYCLE);

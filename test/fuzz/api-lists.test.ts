@@ -43,13 +43,19 @@ const opening = nearly(
     id: fc.constantFrom('"g"', '"g"', '"f"', '"~f"', '"a:b"'),
     operation: fc.constantFrom('"ship"', '"ship"', '"plain"', '"plain"', '"fly"', '"__proto__"', 'null'),
     name: fc.oneof(fc.constant('"k"'), stringText),
+    maxDeliveries: fc.constantFrom('1', '5', '7', '100', '101', '"1"'),
   },
   30,
 );
 const amount = fc.constantFrom('1', '7', '0', '101', '100', '0.5', '1e2', '"1"', '1e400', '-0', 'null', '1e-300');
 const triggering = fc.oneof(nearly({ count: amount }, 30), nearly({ percent: amount, token: stringText }, 30));
 const claiming = nearly(
-  { count: amount, leaseSeconds: amount, claimId: fc.constantFrom('"a"', '"mine"', '"a.b"', '""', '7') },
+  {
+    count: amount,
+    leaseSeconds: amount,
+    claimId: fc.constantFrom('"a"', '"mine"', '"a.b"', '"a.0.1.abcdef"', '""', '7'),
+    holder: fc.oneof(fc.constant('"worker-3"'), stringText),
+  },
   30,
 );
 const result = nearly(
@@ -62,17 +68,26 @@ const result = nearly(
   30,
 );
 const completing = nearly({ jobs: fc.array(result, { maxLength: 3 }).map((all) => `[${all.join(',')}]`) }, 30);
+const attempt = nearly(
+  {
+    token: fc.constantFrom('0', '1', '2', '3', '"0"', '-0', '1e0'),
+    error: fc.constantFrom('{"code":"c","message":"m"}', '{}', '"c"'),
+  },
+  30,
+);
+const releasing = nearly({ attempted: fc.array(attempt, { maxLength: 3 }).map((all) => `[${all.join(',')}]`) }, 30);
 const about = (path: string, body: fc.Arbitrary<string>, method = 'POST') =>
   asSent(body).map((each) => [path, each, method] as const);
 const nothing = fc.constantFrom('', '{}', '{"a":1}', '[]');
 const aboutLists = fc.oneof(
-  { weight: 8, arbitrary: about('', opening) },
+  { weight: 10, arbitrary: about('', opening) },
   about('/f/jobs', adding(fc.constantFrom('{}', '{"depot":"MUC"}', '{"depot":[]}'))),
   about('/f/triggers', triggering),
   about('/f/claims', claiming),
   about('/f/claims/MINE', nearly({ leaseSeconds: amount }, 30), 'PUT'),
   about('/f/claims/MINE/complete', completing),
-  about('/f/claims/MINE/release', nothing),
+  about('/f/claims/MINE/release', releasing),
+  about('/f/claims/MINE', nothing, 'DELETE'),
   { weight: 4, arbitrary: about('/f/seal', nothing) },
   { weight: 4, arbitrary: about('/f/cancel', nothing) },
   about('/f', nothing, 'DELETE'),

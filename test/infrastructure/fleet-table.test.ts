@@ -141,7 +141,7 @@ describe('the alarms of a fleet', () => {
     }
   });
 
-  it('go off if no worker writes anything, after the time that the user allows', () => {
+  it('go off if no worker writes for the allowed time', () => {
     const [unworked, ...others] = alarmsOf({ unworkedFor: Duration.minutes(9) });
     expect(unworked).toMatchObject({ EvaluationPeriods: 9, Period: 60, TreatMissingData: 'breaching' });
     for (const other of others) expect(other).toMatchObject({ TreatMissingData: 'notBreaching' });

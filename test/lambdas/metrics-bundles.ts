@@ -1,7 +1,9 @@
 /** For the tests of the metrics: the deployed bundles, their tables, and a downstream whose answers a test sets. */
 import { afterAll, beforeAll } from 'vitest';
+import { writeAll } from '../../src/aws/dynamodb.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
+import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
@@ -9,6 +11,7 @@ import { printBatch } from '../../src/domain/batches/messages.ts';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import type { Target } from '../../src/domain/ids.ts';
 import type { NewTask } from '../../src/domain/tasks/task.ts';
+import type { Item } from '../../src/rows/item.ts';
 import { type AwsService, startAwsService } from '../factories/aws-service.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
 import { aConfig, aDownstream, batchId, candidate, NOW, operationName } from '../factories/factories.ts';
@@ -69,8 +72,16 @@ export const stores = () => {
     locks: dynamoDBLocks(clients.dynamodb, setting(settings, 'batchLockTable'), () => 3_600_000),
     batches: dynamoDBBatches(clients.dynamodb, setting(settings, 'batchTable')),
     fanOuts: dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable')),
+    lists: dynamoDBLists(clients.dynamodb, setting(settings, 'fanOutTable'), setting(settings, 'listTable')),
   };
 };
+/** Puts rows into the List table of the bundles. */
+export const writeListRows = (rows: readonly Item[]): Promise<void> =>
+  writeAll(
+    bundles.clients.dynamodb,
+    setting(bundles.settings, 'listTable'),
+    rows.map((put) => ({ put })),
+  );
 /** The message of a sealed batch of these tasks. */
 export const sealed = async (where: Target, round: number, all: readonly NewTask[]): Promise<string> => {
   const { tasks, batches } = stores();

@@ -2,8 +2,11 @@
 import { expect, it } from 'vitest';
 import { printElect } from '../../src/domain/batches/messages.ts';
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
+import { type ClaimId, claimKeyOf, type ListId, listId } from '../../src/domain/lists/ids.ts';
+import { leased } from '../../src/domain/lists/list.ts';
+import { claimRow } from '../../src/rows/list-rows.ts';
 import { anItem, aTask, batchId, candidate, id, NOW, target, token } from '../factories/factories.ts';
-import { bundles, configured, sealed, stores } from './metrics-bundles.ts';
+import { bundles, configured, sealed, stores, writeListRows } from './metrics-bundles.ts';
 import { of, recordOf } from './metrics-kit.ts';
 
 export const testMetricsOfRepairs = (): void => {
@@ -115,6 +118,47 @@ export const testMetricsOfRepairs = (): void => {
       ['Repairs', of(), 1],
       ['StuckSlotsRepaired', of('operation=fragile'), 1],
     ]);
+  });
+
+  it('count lists, jobs without an outcome, and claims that were ended or refused', async () => {
+    const { lists } = stores();
+    const list = listId('parcels') as ListId;
+    const ask = (path: string, body: object = {}, method = 'POST') => bundles.ask(method, `/v1/lists${path}`, { body });
+    await ask('', { id: list, maxDeliveries: 1 });
+    await ask('/parcels/jobs', { jobs: Array.from({ length: 80 }, () => ({ payload: {} })) });
+    const claimed = { count: 1, leaseSeconds: 43_200 };
+    for (const claimId of ['a', 'b']) await ask('/parcels/claims', { ...claimed, claimId });
+    expect(await ask('/parcels/claims/a/release', {})).toEqual([]);
+    expect(await ask('/parcels/claims/b/release', { attempted: [{ token: 1 }] })).toEqual([
+      ['JobsUndeliverable', of(), 1],
+    ]);
+    // The job that was released without a report is found by the next claim.
+    expect(await ask('/parcels/claims', { ...claimed, claimId: 'c' })).toEqual([['JobsUndeliverable', of(), 1]]);
+    expect(await ask('/parcels/claims/c', {}, 'DELETE')).toEqual([['ClaimsBroken', of(), 1]]);
+    const first = { first: 0, count: 1, deliveries: 1, isSuspect: false };
+    const take = { total: 80, most: 100, apart: 'none' } as const;
+    for (let n = 0; n < 64; n += 1)
+      await lists.leaseFresh(list, leased(claimKeyOf(`d-${n}` as ClaimId), 0, first, NOW + 86_400_000), take);
+    await ask('/parcels/claims', { ...claimed, claimId: 'apart' });
+    const { apart: was } = (await lists.read(list)) ?? {};
+    expect(was?.count).toBe(1);
+    // With this number the next claim counts the rows again, and as many are there as a list can have.
+    const rows = Array.from({ length: 999 }, (_, n) => {
+      const key = claimKeyOf(`e-${n}` as ClaimId);
+      return claimRow(list, { key, leases: [leased(key, 0, first, NOW + 86_400_000)] });
+    });
+    await writeListRows(rows);
+    if (was) await lists.gather(list, [], [], { was, becomes: { ...was, count: 1_000 } });
+    expect(await ask('/parcels/claims', { ...claimed, claimId: 'f' })).toEqual([['ClaimsRefused', of(), 1]]);
+    const swept = await bundles.measured('SweepHandler', { source: 'aws.events' });
+    expect(swept.filter(([name]) => /List|^Jobs|MostDeliveries/.test(name))).toEqual([
+      ['JobsAvailable', of(), 11],
+      ['JobsLeased', of(), 64],
+      ['ListsOpen', of(), 1],
+      ['MostDeliveries', of(), 1],
+      ['OldestList', of(), 'ms'],
+    ]);
+    await ask('/parcels', {}, 'DELETE');
   });
 
   it('count each part of a sweep that had no time left', async () => {

@@ -7,7 +7,7 @@ import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { bytesInString } from '../../src/util/json-text.ts';
 import { NOW } from '../factories/factories.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
-import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
+import { deliveriesIn, expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
 
 const holding = async (count: number, size = {}): Promise<ListKit> => {
   const kit = listKit(size);
@@ -27,8 +27,8 @@ describe('a claim', () => {
       kind: 'claimed',
       handle: expect.stringMatching(/^a\.0\.2\./),
       jobs: [
-        { token: 0, payload: '{"depot":"MUC","job":"add0"}' },
-        { token: 1, payload: '{"depot":"MUC","job":"add1"}' },
+        { token: 0, deliveries: 1, payload: '{"depot":"MUC","job":"add0"}' },
+        { token: 1, deliveries: 1, payload: '{"depot":"MUC","job":"add1"}' },
       ],
       until: NOW + 2_000,
     });
@@ -96,7 +96,7 @@ describe('a claim', () => {
     kit.now += 1;
     expect(tokensIn(await kit.claim('b', 2))).toEqual([0, 1]);
     expect(await kit.renew(handle)).toEqual({ kind: 'lost' });
-    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 0 });
+    expect(await kit.release(handle)).toEqual({ kind: 'released', count: 0, failed: 0 });
     expect(await kit.complete(handle)).toEqual({ kind: 'lost' });
     expect(await kit.claim('a', 2)).toEqual({ kind: 'none', status: 'open' });
     expect(kit.done().size).toBe(0);
@@ -112,24 +112,47 @@ describe('a claim', () => {
     expect(await kit.claim('b', 2)).toMatchObject({ kind: 'none' });
   });
 
-  it('takes a part of the free jobs, and the rest stays free', async () => {
+  it('gets fresh jobs before free ones, and the rest of these stays free', async () => {
     const kit = await holding(9);
-    await kit.got('a', 6);
-    kit.now += OVER + 1;
-    expect(tokensIn(await kit.claim('b', 2))).toEqual([0, 1]);
-    expect(tokensIn(await kit.claim('c', 3))).toEqual([2, 3, 4]);
-    expect(tokensIn(await kit.claim('d', 3)), 'free jobs before fresh jobs').toEqual([5]);
-    expect(tokensIn(await kit.claim('e', 3))).toEqual([6, 7, 8]);
+    const { handle } = await kit.got('a', 6);
+    await kit.release(handle, []);
+    expect(tokensIn(await kit.claim('b', 2))).toEqual([6, 7]);
+    expect(tokensIn(await kit.claim('c', 3)), 'fresh and free jobs together').toEqual([0, 1, 8]);
+    expect(tokensIn(await kit.claim('d', 3))).toEqual([2, 3, 4]);
+    expect(tokensIn(await kit.claim('e', 3))).toEqual([5]);
     expectWhole(kit);
   });
 
-  it('takes adjacent free ranges together', async () => {
+  it('has a lease for each free range, with which it is renewed, repeated and completed', async () => {
     const kit = await holding(9);
     const all = [await kit.got('a', 3), await kit.got('b', 3), await kit.got('c', 3)];
-    for (const { handle } of all) await kit.release(handle);
-    expect(tokensIn(await kit.claim('d', 7))).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    for (const { handle } of all) await kit.release(handle, []);
+    const got = await kit.got('d', 7);
+    expect(got.handle).toMatch(/^d\.0\.3\.3\.3\.6\.1\.[\w-]{6}$/);
+    expect(tokensIn(got)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(tokensIn(await kit.claim('e', 7))).toEqual([7, 8]);
+    expect(await kit.got('d', 2), 'repeated').toEqual(got);
+    kit.now += MINUTE;
+    expect(await kit.renew(got.handle)).toEqual({ kind: 'renewed', until: kit.now + MINUTE });
+    expect((await kit.read()).leases.filter(({ until }) => until === kit.now + MINUTE)).toHaveLength(3);
+    await kit.complete(got.handle);
+    expect([...kit.done().keys()]).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect((await kit.read()).leases.map(({ first }) => first)).toEqual([7]);
+    expect(Object.values((await kit.read()).holders ?? {})).toEqual([expect.objectContaining({ name: "e's worker" })]);
     expectWhole(kit);
+  });
+
+  it('takes free ranges before fresh jobs once there are 16 of them', async () => {
+    for (const [ranges, first] of [
+      [15, 16],
+      [16, 0],
+    ] as const) {
+      const kit = await holding(40);
+      for (let n = 0; n < 16; n += 1) await kit.got(`c-${n}`, 1);
+      for (let n = 0; n < ranges; n += 1) await kit.release((await kit.got(`c-${n}`, 1)).handle, []);
+      expect(tokensIn(await kit.claim('next', 1)), `${ranges} free ranges`).toEqual([first]);
+      expectWhole(kit);
+    }
   });
 
   it('leaves out jobs that are done, by any worker', async () => {
@@ -138,8 +161,9 @@ describe('a claim', () => {
     await kit.complete(handle, [result(1), result(4, { outcome: 'failed' })]);
     expect(tokensIn(await kit.claim('a', 5)), 'repeated').toEqual([0, 2, 3]);
     kit.now += OVER + 1;
-    const over = await kit.got('b', 5);
-    expect(over.handle).toMatch(/^b\.0\.5\./);
+    expect(tokensIn(await kit.claim('b', 5)), 'suspect jobs are never mixed with others').toEqual([5]);
+    const over = await kit.got('c', 5);
+    expect(over.handle, 'from the first to the last open job').toMatch(/^c\.0\.4\./);
     expect(tokensIn(over)).toEqual([0, 2, 3]);
     expectWhole(kit);
   });
@@ -169,8 +193,14 @@ describe('a claim', () => {
     expect(got.handle).toMatch(/^a\.0\.2\./);
     expect(tokensIn(got)).toEqual([0, 1]);
     expect(await kit.got('a', 5)).toEqual(got);
-    expect(tokensIn(await kit.claim('b', 5))).toEqual([2, 3]);
-    expect(tokensIn(await kit.claim('c', 5))).toEqual([4]);
+    expect((await kit.read()).leases.map(({ first, count, deliveries }) => [first, count, deliveries])).toEqual([
+      [0, 2, 1],
+      [2, 3, 0],
+    ]);
+    const next = await kit.got('b', 5);
+    expect(tokensIn(next)).toEqual([2, 3]);
+    expect(deliveriesIn(next), 'jobs that did not fit were not delivered').toEqual([1, 1]);
+    expect(tokensIn(await kit.claim('c', 5))).toEqual([4, 5]);
     expectWhole(kit);
   });
 
@@ -188,14 +218,14 @@ describe('a claim', () => {
     expectWhole(kit);
   });
 
-  it('throws ListBusy while the maximum number of claims exists', async () => {
+  it('beyond the maximum of the row is made all the same, in a row of its own', async () => {
     const kit = await holding(CLAIMS_MAX + 1);
     const all = await Promise.all(Array.from({ length: CLAIMS_MAX }, (_, n) => kit.got(`c-${n}`, 1)));
     expect(new Set(all.flatMap(tokensIn)).size).toBe(CLAIMS_MAX);
-    await expect(kit.claim('late', 1)).rejects.toMatchObject({ name: 'ListBusy' });
+    expect(tokensIn(await kit.claim('late', 1))).toEqual([CLAIMS_MAX]);
+    expect((await kit.read()).leases).toHaveLength(CLAIMS_MAX);
+    expect(kit.tables.listClaims.size).toBe(1);
     expect(tokensIn(await kit.claim('c-7', 1)), 'a claim that has its jobs gets them').toHaveLength(1);
-    await kit.release((all[9] as (typeof all)[0]).handle);
-    expect(tokensIn(await kit.claim('late', 1))).toEqual(tokensIn(all[9] as (typeof all)[0]));
     expectWhole(kit);
   });
 
@@ -218,8 +248,8 @@ describe('a claim', () => {
   it('gets no free or fresh job if the list is cancelled before it takes one', async () => {
     for (const isFree of [true, false]) {
       const kit = await holding(4);
-      if (isFree) await kit.release((await kit.got('early', 4)).handle);
-      const { gate } = gateAt(2, 'before', async (call) => {
+      if (isFree) await kit.release((await kit.got('early', 4)).handle, []);
+      const { gate } = gateAt(isFree ? 4 : 2, 'before', async (call) => {
         expect(call).toBe(isFree ? 'lists.change' : 'lists.leaseFresh');
         await cancelRest(kit, await kit.read());
       });

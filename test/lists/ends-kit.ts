@@ -25,4 +25,4 @@ const seen = async ({ lists }: Process) => {
   return list;
 };
 /** The progress of the list. */
-export const looks = async (kit: ListKit) => listProgress(kit.fanOuts, await seen(kit), kit.now);
+export const looks = async (kit: ListKit) => listProgress(kit, await seen(kit));

@@ -5,6 +5,7 @@ import { parseStoredItem } from '../../src/domain/fan-out-ids.ts';
 import type { Token } from '../../src/domain/ids.ts';
 import {
   type ClaimId,
+  claimKeyOf,
   type Handle,
   type ListId,
   listId,
@@ -22,15 +23,11 @@ import type { JobResult, Lists } from '../../src/ports/lists.ts';
 import { ackItems } from '../../src/steps/fan-outs/ack-items.ts';
 import { patrolFanOuts } from '../../src/steps/fan-outs/patrol.ts';
 import { append } from '../../src/steps/lists/append.ts';
-import {
-  type Claimed,
-  type Completion,
-  claimJobs,
-  complete,
-  type Held,
-  release,
-  renew,
-} from '../../src/steps/lists/claim.ts';
+import { type Claimed, claimJobs } from '../../src/steps/lists/claim.ts';
+import { type Completion, complete } from '../../src/steps/lists/complete.ts';
+import { type Named, namedBy } from '../../src/steps/lists/held.ts';
+import { type AttemptedJob, breakClaim, release } from '../../src/steps/lists/release.ts';
+import { renew } from '../../src/steps/lists/renew.ts';
 import { goOn, trigger, triggeredJobs, type Wanted } from '../../src/steps/lists/trigger.ts';
 import { Judge } from '../../src/steps/producers/judge.ts';
 import { type Gate, openGate, through } from '../../src/virtual/gate.ts';
@@ -59,7 +56,10 @@ export interface Process extends StepKit {
   got(claim: string, count: number, span?: number): Promise<Got>;
   complete(handle: Handle, completion?: Completion): ReturnType<typeof complete>;
   renew(handle: Handle, span?: number): ReturnType<typeof renew>;
-  release(handle: Handle): ReturnType<typeof release>;
+  /** @param attempted the jobs that the worker has begun; undefined if it does not say which */
+  release(handle: Handle, attempted?: readonly (number | AttemptedJob)[]): ReturnType<typeof release>;
+  /** Ends a claim by its name, as a person does. */
+  break(claim: string): ReturnType<typeof breakClaim>;
   trigger(wanted: Wanted | number, name?: string): ReturnType<typeof trigger>;
   patrol(): Promise<void>;
 }
@@ -81,16 +81,16 @@ export interface ListKit extends Process {
 }
 
 /** A configuration that sends the end of lists to `ops`. */
-export const reportingOps = (keep = 24 * 60 * MINUTE): Config => ({
+export const reportingOps = (keep = 24 * 60 * MINUTE, maxDeliveries = 5): Config => ({
   ...aConfig({ operation: operationName('ship') }),
   destinations: { ops: { kind: 'queue', name: 'ops' } },
-  lists: { keep, callback: 'ops' },
+  lists: { keep, maxDeliveries, callback: 'ops' },
 });
 
-const held = (handle: Handle, id = LIST): Held => {
+const held = (handle: Handle, id = LIST): Named => {
   const parsed = parseHandle(id, handle);
   if (typeof parsed === 'string') throw new Error(`no handle: ${handle}`);
-  return parsed;
+  return namedBy(parsed);
 };
 
 export const result = (job: number, fields: Partial<JobResult> = {}): JobResult => ({
@@ -99,6 +99,10 @@ export const result = (job: number, fields: Partial<JobResult> = {}): JobResult 
   ...fields,
 });
 
+/** How often each job of a claim was handed out. */
+export const deliveriesIn = (claimed: Claimed): readonly number[] =>
+  claimed.kind === 'claimed' ? claimed.jobs.map((job) => job.deliveries) : [];
+
 export const tokensIn = (claimed: Claimed): readonly number[] =>
   claimed.kind === 'claimed' ? claimed.jobs.map((job) => job.token) : [];
 
@@ -106,13 +110,17 @@ interface Size {
   readonly width?: number;
   readonly acksAtOnce?: number;
   readonly pageBytes?: number;
+  readonly claimsMax?: number;
 }
 
-export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, config = reportingOps()): ListKit => {
+export const listKit = (
+  { width = 3, acksAtOnce = 2, pageBytes, claimsMax }: Size = {},
+  config = reportingOps(),
+): ListKit => {
   const tables = emptyTables();
   const storesBehind = (gate: Gate) => ({
     fanOuts: memoryFanOuts(tables, gate, { width, acksAtOnce }),
-    lists: memoryLists(tables, gate, { width, acksAtOnce }, pageBytes),
+    lists: memoryLists(tables, gate, { width, acksAtOnce }, pageBytes, claimsMax),
   });
   const base = stepKit({ ...memoryStores(tables), ...storesBehind(openGate) }, config);
   let adds = 0;
@@ -126,7 +134,7 @@ export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, con
         return append(kit, LIST, payloads, token(name ?? `add-${adds}`));
       },
       claim: (claim: string, count: number, span = MINUTE) =>
-        claimJobs(kit, LIST, { claim: claim as ClaimId, count, lease: span }),
+        claimJobs(kit, LIST, { claim: claim as ClaimId, count, lease: span, holder: `${claim}'s worker` }),
       got: async (claim: string, count: number, span = MINUTE) => {
         const answer = await process.claim(claim, count, span);
         if (answer.kind !== 'claimed') throw new Error(`not claimed: ${JSON.stringify(answer)}`);
@@ -134,7 +142,14 @@ export const listKit = ({ width = 3, acksAtOnce = 2, pageBytes }: Size = {}, con
       },
       complete: (handle: Handle, completion: Completion = 'succeeded') => complete(kit, LIST, held(handle), completion),
       renew: (handle: Handle, span = MINUTE) => renew(kit, LIST, held(handle), span),
-      release: (handle: Handle) => release(kit, LIST, held(handle)),
+      release: (handle: Handle, attempted?: readonly (number | AttemptedJob)[]) =>
+        release(
+          kit,
+          LIST,
+          held(handle),
+          attempted?.map((job) => (typeof job === 'number' ? { token: job } : job)),
+        ),
+      break: (claim: string) => breakClaim(kit, LIST, { key: claimKeyOf(claim as ClaimId) }),
       trigger: (wanted: Wanted | number, name = 't') =>
         trigger(kit, LIST, typeof wanted === 'number' ? { count: wanted } : wanted, token(name)),
       patrol: () => patrolFanOuts(kit, () => true),
@@ -219,6 +234,8 @@ const faultsIn = (kit: ListKit, { head, total, leases }: List): readonly string[
     }
   };
   for (const lease of leases) give(lease, lease.key);
+  for (const claim of kit.tables.listClaims.values())
+    for (const lease of claim.leases) give(lease, `${lease.key}, apart`);
   for (const [name, { ranges }] of kit.tables.listTriggers) for (const range of ranges) give(range, name);
   for (let job = 0; job < head; job += 1) if (!hands.has(job) && !done.has(job)) faults.push(`job ${job} is lost`);
   for (const job of done.keys()) if (job >= head) faults.push(`job ${job} is done, and fresh`);
@@ -251,5 +268,6 @@ export const rowsLeft = ({ tables }: ListKit): number =>
     tables.listSegments,
     tables.listJobs,
     tables.listTriggers,
+    tables.listClaims,
     tables.listResults,
   ].reduce((sum, { size }) => sum + size, 0);

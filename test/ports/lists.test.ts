@@ -1,48 +1,13 @@
 import { expect, it } from 'vitest';
-import type { Token } from '../../src/domain/ids.ts';
-import { freeKeyOf, itemOf, type LeaseKey, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
-import { freed, type Lease, type NewList } from '../../src/domain/lists/list.ts';
-import type { Append } from '../../src/ports/lists.ts';
+import { itemOf, trackerOf } from '../../src/domain/lists/ids.ts';
+import type { Lease } from '../../src/domain/lists/list.ts';
 import { NOW } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
-import { fresh } from './names.ts';
+import { ALL, append, CHECK, free, lease, listsIn, TAKING, token, UNTIL } from './list-kit.ts';
 import { storeKinds } from './stores.ts';
 
-const token = (text: string): Token => text as Token;
-const key = (text: string): LeaseKey => text as LeaseKey;
-const CHECK = NOW + 60_000;
-const UNTIL = NOW + 300_000;
-const append = (fields: Partial<Append> = {}): Append => ({ count: 3, hash: 'h', ...fields });
-const lease = (name: string, first: number, count: number, until = UNTIL): Lease => ({
-  key: key(name),
-  first,
-  count,
-  until,
-});
-const ALL = { mayGoOn: () => true, isSettled: true };
-
 describeEach('deferred lists', storeKinds, (stores) => {
-  const store = () => stores().lists;
-  const newId = (): ListId => listId(`l-${fresh().t(1)}`) as ListId;
-  const opened = async (fields: Partial<NewList> = {}): Promise<ListId> => {
-    const id = newId();
-    await store().open({ id: trackerOf(id), createdAt: NOW, ...fields }, CHECK);
-    return id;
-  };
-  /** A list with the jobs `{"n":0}`, `{"n":1}`, …, added in parts of `size`. */
-  const holding = async (count: number, size = count): Promise<ListId> => {
-    const id = await opened();
-    for (let first = 0; first < count; first += size) {
-      const payloads = Array.from({ length: Math.min(size, count - first) }, (_, n) => `{"n":${first + n}}`);
-      const name = token(`add-${first}`);
-      await store().beginAppend(id, name, append({ count: payloads.length }));
-      await store().putJobs(id, name, payloads);
-      expect(await store().publish(id, name, { first, count: payloads.length, at: NOW })).toBe(true);
-    }
-    return id;
-  };
-  const leased = (id: ListId, name: string, count: number, fields = {}) =>
-    store().leaseFresh(id, { key: key(name), count, until: UNTIL, total: 10, most: 64, ...fields });
+  const { store, newId, opened, holding, leased, change } = listsIn(stores);
 
   it('are opened once, with the fields of the first request', async () => {
     const id = newId();
@@ -60,6 +25,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
       checkAt: CHECK,
       head: 0,
       leases: [],
+      holders: {},
     });
     expect(touchedAt).toBe(NOW);
     const again = await store().open({ id: trackerOf(id), createdAt: NOW + 9 }, CHECK + 9);
@@ -120,7 +86,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
 
   it('return jobs by number, across additions', async () => {
     const id = await holding(25, 10);
-    const jobs = (first: number, count: number) => store().jobs(id, { first, count });
+    const jobs = (first: number, count: number) => store().jobs(id, [{ first, count }]);
     const expected = (first: number, count: number) =>
       Array.from({ length: count }, (_, n) => ({ token: first + n, payload: `{"n":${first + n}}` }));
     for (const [first, count] of [
@@ -136,6 +102,19 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await jobs(20, 10), 'as many as there are').toEqual(expected(20, 5));
   });
 
+  it('return jobs of several ranges in their order', async () => {
+    const id = await holding(25, 10);
+    const ranges = [20, 3, 9].map((first) => ({ first, count: 3 }));
+    const tokens = (await store().jobs(id, ranges)).map((job) => job.token);
+    expect(tokens).toEqual([20, 21, 22, 3, 4, 5, 9, 10, 11]);
+    const beyond = await store().jobs(id, [{ first: 23, count: 5 }, ...ranges]);
+    expect(
+      beyond.map((job) => job.token),
+      'up to the first missing job',
+    ).toEqual([23, 24]);
+    expect(await store().jobs(id, [])).toEqual([]);
+  });
+
   it('keep payloads as sent, small ones together and large ones alone', async () => {
     const id = await opened();
     const sizes = [10, 3_000, 2_000, 40_000, 5, 250_000, 7, 3_890];
@@ -144,9 +123,9 @@ describeEach('deferred lists', storeKinds, (stores) => {
     await store().putJobs(id, token('a'), payloads);
     await store().publish(id, token('a'), { first: 0, count: payloads.length, at: NOW });
     for (let first = 0; first < payloads.length; first += 1) {
-      const jobs = await store().jobs(id, { first, count: payloads.length - first });
+      const jobs = await store().jobs(id, [{ first, count: payloads.length - first }]);
       expect(jobs.map(({ payload }) => payload)).toEqual(payloads.slice(first));
-      const [one] = await store().jobs(id, { first, count: 1 });
+      const [one] = await store().jobs(id, [{ first, count: 1 }]);
       expect(one).toEqual({ token: first, payload: payloads[first] });
     }
   });
@@ -159,13 +138,13 @@ describeEach('deferred lists', storeKinds, (stores) => {
       await store().beginAppend(id, name, append({ count: 2 }));
       await store().putJobs(id, name, [`{"n":${first}}`, `{"n":${first + 1}}`]);
       expect(await store().publish(id, name, { first, count: 2, at: NOW })).toBe(true);
-      await store().take(id, name, { ranges: [], from: [], head: 0, fresh: 0 });
+      await store().take(id, name, { ...TAKING, ranges: [], from: [], head: 0, fresh: 0 });
     }
     // A result must not share a key with jobs, whatever the token of their addition.
     await store().putResults(id, [{ token: 0, outcome: 'succeeded' }]);
     const range = { first: 0, count: 2 * names.length };
     const jobs = Array.from({ length: range.count }, (_, n) => ({ token: n, payload: `{"n":${n}}` }));
-    expect(await store().jobs(id, range)).toEqual(jobs);
+    expect(await store().jobs(id, [range])).toEqual(jobs);
     expect(await store().results(id, range)).toEqual([{ token: 0, outcome: 'succeeded' }]);
     expect(await store().clear(id, 1, 0, ALL)).toBeUndefined();
     for (const name of names)
@@ -185,11 +164,16 @@ describeEach('deferred lists', storeKinds, (stores) => {
       await store().putJobs(id, name, part);
       await store().publish(id, name, { first: 12 * at, count: part.length, at: NOW });
     }
-    const jobs = await store().jobs(id, { first: 2, count: 23 });
+    const jobs = await store().jobs(id, [{ first: 2, count: 23 }]);
     expect(jobs.length).toBeGreaterThanOrEqual(10);
     expect(jobs.length).toBeLessThan(18);
     expect(jobs.map((job) => job.token)).toEqual(jobs.map((_, n) => 2 + n));
-    expect(await store().jobs(id, { first: 24, count: 1 })).toHaveLength(1);
+    expect(await store().jobs(id, [{ first: 24, count: 1 }])).toHaveLength(1);
+    const ranges = [20, 0].map((first) => ({ first, count: first === 0 ? 20 : 5 }));
+    const several = await store().jobs(id, ranges);
+    expect(several.length).toBeGreaterThanOrEqual(10);
+    expect(several.length).toBeLessThan(18);
+    expect(several.map((job) => job.token)).toEqual(several.map((_, n) => (n < 5 ? 20 + n : n - 5)));
   });
 
   it('return fewer jobs if quotes take two bytes in the answer', async () => {
@@ -198,7 +182,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     await store().beginAppend(id, token('a'), append({ count: payloads.length }));
     await store().putJobs(id, token('a'), payloads);
     await store().publish(id, token('a'), { first: 0, count: payloads.length, at: NOW });
-    const jobs = await store().jobs(id, { first: 0, count: 15 });
+    const jobs = await store().jobs(id, [{ first: 0, count: 15 }]);
     const answer = JSON.stringify(JSON.stringify(jobs.map(({ payload }) => JSON.parse(payload))));
     expect(answer.length).toBeLessThan(6_000_000);
     expect(answer.length).toBeGreaterThan(3_000_000);
@@ -206,7 +190,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
 
   it('return jobs that were added one by one, in their order', async () => {
     const id = await holding(60, 1);
-    const jobs = await store().jobs(id, { first: 7, count: 50 });
+    const jobs = await store().jobs(id, [{ first: 7, count: 50 }]);
     expect(jobs).toEqual(Array.from({ length: 50 }, (_, n) => ({ token: 7 + n, payload: `{"n":${7 + n}}` })));
   });
 
@@ -240,8 +224,8 @@ describeEach('deferred lists', storeKinds, (stores) => {
     });
     expect(await leased(id, 'b', 1)).toBeUndefined();
     const taken = [lease('b', 0, 1)];
-    expect(await store().change(id, [lease('a', 0, 1)], taken, 'handing-out')).toBe(false);
-    expect(await store().change(id, [lease('a', 0, 1)], [], 'any-time')).toBe(true);
+    expect(await change(id, [lease('a', 0, 1)], taken, true)).toBe(false);
+    expect(await change(id, [lease('a', 0, 1)], [])).toBe(true);
   });
 
   it('replace leases only if these are unchanged', async () => {
@@ -249,20 +233,20 @@ describeEach('deferred lists', storeKinds, (stores) => {
     await leased(id, 'a', 4);
     await leased(id, 'b', 4);
     const [a, b] = [lease('a', 0, 4), lease('b', 4, 4)];
-    const to = [lease('c', 0, 6), freed({ first: 6, count: 2 })];
+    const to = [lease('c', 0, 6), free(6, 2)];
     for (const wrong of [{ ...a, until: UNTIL + 1_000 }, { ...a, count: 3 }, { ...a, first: 1 }, lease('x', 0, 4)])
-      expect(await store().change(id, [wrong, b], to, 'handing-out')).toBe(false);
-    expect(await store().change(id, [a], [{ ...a, key: b.key }], 'any-time'), 'a key that is taken').toBe(false);
+      expect(await change(id, [wrong, b], to, true)).toBe(false);
+    expect(await change(id, [a], [{ ...a, key: b.key }]), 'a key that is taken').toBe(false);
     expect((await store().read(id))?.leases).toEqual([a, b]);
-    expect(await store().change(id, [a, b], to, 'handing-out')).toBe(true);
+    expect(await change(id, [a, b], to, true)).toBe(true);
     expect((await store().read(id))?.leases).toEqual(to);
     const [c] = to as [Lease, Lease];
     const whenever = { key: c.key, first: c.first, count: c.count };
     const later = { ...c, until: UNTIL + 60_000 };
-    expect(await store().change(id, [whenever], [later], 'any-time')).toBe(true);
+    expect(await change(id, [whenever], [later])).toBe(true);
     expect((await store().read(id))?.leases).toContainEqual(later);
-    expect(await store().change(id, [whenever], [], 'any-time')).toBe(true);
-    expect(await store().read(id)).toMatchObject({ leases: [freed({ first: 6, count: 2 })], head: 8 });
+    expect(await change(id, [whenever], [])).toBe(true);
+    expect(await store().read(id)).toMatchObject({ leases: [free(6, 2)], head: 8 });
   });
 
   it('change forty leases at once', async () => {
@@ -271,7 +255,7 @@ describeEach('deferred lists', storeKinds, (stores) => {
     const all = (await store().read(id))?.leases ?? [];
     expect(all).toHaveLength(41);
     const mine = lease('mine', 0, 40);
-    expect(await store().change(id, all.slice(0, 40), [mine], 'handing-out')).toBe(true);
+    expect(await change(id, all.slice(0, 40), [mine], true)).toBe(true);
     expect((await store().read(id))?.leases).toEqual([mine, all[40]]);
   });
 
@@ -279,29 +263,29 @@ describeEach('deferred lists', storeKinds, (stores) => {
     const id = await holding(10);
     await leased(id, 'a', 4);
     const a = lease('a', 0, 4);
-    const rest = freed({ first: 3, count: 1 });
+    const rest = free(3, 1);
     const ranges = [
       { first: 0, count: 3 },
       { first: 4, count: 2 },
     ];
-    const taking = { ranges, from: [a], rest, head: 4, fresh: 2 };
+    const taking = { ...TAKING, ranges, from: [a], rest, head: 4, fresh: 2 };
     expect(await store().trigger(id, token('t'))).toBeUndefined();
     expect(await store().take(id, token('t'), { ...taking, head: 3 }), 'another head').toBe(false);
     expect(await store().take(id, token('t'), { ...taking, from: [{ ...a, count: 5 }] }), 'another lease').toBe(false);
     expect(await store().trigger(id, token('t'))).toBeUndefined();
     expect(await store().take(id, token('t'), taking)).toBe(true);
-    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 0 });
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 0, wanted: '5 jobs' });
     await store().goOn(id, token('t'), 4);
     await store().goOn(id, token('t'), 3);
-    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 4 });
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges, started: 4, wanted: '5 jobs' });
     await store().goOn(id, token('never'), 4);
     expect(await store().trigger(id, token('never'))).toBeUndefined();
     expect(await store().read(id)).toMatchObject({ head: 6, leases: [rest] });
-    const more = { ranges: [{ first: 6, count: 1 }], from: [], head: 6, fresh: 1 };
+    const more = { ...TAKING, ranges: [{ first: 6, count: 1 }], from: [], head: 6, fresh: 1 };
     expect(await store().take(id, token('t'), more), 'twice').toBe(false);
     expect(await store().read(id)).toMatchObject({ head: 6 });
-    expect(await store().take(id, token('nothing'), { ranges: [], from: [], head: 6, fresh: 0 })).toBe(true);
-    expect(await store().trigger(id, token('nothing'))).toEqual({ ranges: [], started: 0 });
+    expect(await store().take(id, token('nothing'), { ...TAKING, ranges: [], from: [], head: 6, fresh: 0 })).toBe(true);
+    expect(await store().trigger(id, token('nothing'))).toEqual({ ranges: [], started: 0, wanted: '5 jobs' });
   });
 
   it('keep the first result of each job', async () => {
@@ -320,17 +304,16 @@ describeEach('deferred lists', storeKinds, (stores) => {
   it('are cleared, with the notes of additions last', async () => {
     const [id, other] = [await holding(25, 10), await holding(3)];
     await store().putResults(id, [{ token: 1, outcome: 'succeeded' }]);
-    await store().take(id, token('t'), { ranges: [], from: [], head: 0, fresh: 0 });
+    await store().take(id, token('t'), { ...TAKING, ranges: [], from: [], head: 0, fresh: 0 });
     expect(await store().clear(id, 1, 0, { mayGoOn: () => false, isSettled: true })).toBe(0);
     expect(await store().clear(id, 1, 0, { ...ALL, isSettled: false })).toBeUndefined();
-    expect(await store().jobs(id, { first: 0, count: 25 })).toEqual([]);
+    expect(await store().jobs(id, [{ first: 0, count: 25 }])).toEqual([]);
     expect(await store().results(id, { first: 0, count: 25 })).toEqual([]);
     expect(await store().trigger(id, token('t'))).toBeUndefined();
     expect(await store().append(id, token('add-0'))).toBeDefined();
     expect(await store().clear(id, 1, 0, ALL)).toBeUndefined();
     expect(await store().append(id, token('add-0'))).toBeUndefined();
-    expect(await store().jobs(other, { first: 0, count: 3 })).toHaveLength(3);
+    expect(await store().jobs(other, [{ first: 0, count: 3 }])).toHaveLength(3);
     expect(itemOf(other, 451, 450)).toEqual({ fanOut: trackerOf(other), group: 1, index: 1 });
-    expect(freeKeyOf(6)).toBe('@6');
   });
 });

@@ -58,6 +58,10 @@ export const lists = async () => {
       { token: 1, status: 'failed', error: { code: 'c', message: 'm' } },
     ],
   });
+  await ask('GET /lists/l/claims');
+  await ask('POST /lists/l/claims', { count: 1, leaseSeconds: 60, claimId: 'gone', holder: 'worker-3' });
+  await ask('DELETE /lists/l/claims/gone');
+  await ask('DELETE /lists/l/claims/gone');
   await ask('POST /lists/l/triggers', { count: 2, token: 'm' });
   await ask('POST /lists/l/triggers', { percent: 10 });
   await ask('GET /lists/l');
@@ -72,6 +76,7 @@ export const lists = async () => {
     [`PUT /lists/other/claims/${claimId}`, { leaseSeconds: 1 }],
     [`POST /lists/other/claims/${claimId}/complete`, {}],
     [`POST /lists/other/claims/${claimId}/release`, {}],
+    [`DELETE /lists/other/claims/${claimId}`, undefined],
   ] as const)
     expect(await ask(route, body)).toMatchObject({ status: 409 });
   expect(await ask('POST /lists/other/claims', { count: 1, leaseSeconds: 1 })).toMatchObject({

@@ -82,11 +82,11 @@ const BODIES: readonly (readonly [call: string, body: Json, path: string])[] = [
   ['POST /fan-outs', { id: 'f', userKey: 'k', failFast: { count: 1 } }, '/fan-outs'],
   ['POST /fan-outs/{id}/items', { count: 1, token: 't' }, '/fan-outs/f/items'],
   ['POST /fan-outs/acks', { items: ['f:0:0'] }, '/fan-outs/acks'],
-  ['POST /lists', { id: 'l', name: 'n' }, '/lists'],
+  ['POST /lists', { id: 'l', name: 'n', maxDeliveries: 3 }, '/lists'],
   ['POST /lists/{id}/jobs', { jobs: [{ payload: { depot: 'MUC' } }], token: 't' }, '/lists/l/jobs'],
   ['POST /lists/{id}/triggers', { count: 1, token: 't' }, '/lists/l/triggers'],
   ['POST /lists/{id}/triggers', { percent: 1, token: 't' }, '/lists/l/triggers'],
-  ['POST /lists/{id}/claims', { count: 1, leaseSeconds: 60, claimId: 'c' }, '/lists/l/claims'],
+  ['POST /lists/{id}/claims', { count: 1, leaseSeconds: 60, claimId: 'c', holder: 'worker-3' }, '/lists/l/claims'],
   ['PUT /lists/{id}/claims/{claim}', { leaseSeconds: 60 }, '/lists/l/claims/CLAIM'],
 ];
 

@@ -163,7 +163,7 @@ suite('a fan-out task', () => {
     expect(await slots()).toEqual([false, null, null, null]);
   });
 
-  it('has its item failed until a redrive succeeds, which first writes a missing ack', async () => {
+  it('is a failed item until a redrive, which writes a missing ack', async () => {
     const batch = await sealed(item(0));
     kit.answers = answer(FAILED);
     const down = { ...kit, fanOuts: { ...kit.fanOuts, ack: DOWN } };

@@ -3,7 +3,7 @@ import { LETTER_QUEUE_NAME } from '../../src/api/queues/responses.ts';
 import { FAN_OUT_ID_PATTERN } from '../../src/domain/fan-out-ids.ts';
 import { FLEET_NAME_PATTERN, KEY_OR_ID_PATTERN } from '../../src/domain/fleets/ids.ts';
 import { BATCH_ID_MAX_BYTES, OPERATION_NAME_PATTERN, TASK_ID_PATTERN } from '../../src/domain/ids.ts';
-import { HANDLE_PATTERN } from '../../src/domain/lists/ids.ts';
+import { CLAIM_NAME_PATTERN } from '../../src/domain/lists/ids.ts';
 import { published } from '../../src/util/limits.ts';
 import { jobReport, registerMessage } from './examples.ts';
 import { type Json, jsonSchema } from './json-schema.ts';
@@ -36,7 +36,11 @@ export const PATH_PARTS: Readonly<Record<string, Json>> = {
   },
   'fan-outs': formed('The id of the fan-out.', FAN_OUT_ID_PATTERN, '01KDVY3C5ZKQ'),
   lists: formed('The id of the list.', FAN_OUT_ID_PATTERN, 'spring'),
-  claims: formed('The `claimId` from the answer of the claim.', HANDLE_PATTERN, 'worker-1.10.100.YipJTT'),
+  claims: formed(
+    'The `claimId` from the answer of the claim, the one that was sent, or the name in the list of claims.',
+    CLAIM_NAME_PATTERN,
+    'worker-1.10.100.YipJTT',
+  ),
   fleets: formed('The name of the fleet.', FLEET_NAME_PATTERN, 'flights'),
   nodes: formed(
     "The node's key (`id@epoch`), or its id if exactly one node with this id is active.",

@@ -70,14 +70,23 @@ export const describe = (event: FlowEvent): string | undefined => {
       return `✗ no event was sent for ${plural(event.tasks, 'task')}, because ${event.destinations.join(', ')} ${event.destinations.length === 1 ? 'is' : 'are'} not configured as a destination`;
     case 'fan-out-ended':
       return `${event.status === 'complete' ? '✓' : '✗'} ${named(event.fanOut)} ${event.status} (${event.because}): ${plural(event.total, isNumbered(event.fanOut) ? 'job' : 'item')}, ${event.failed} failed`;
+    case 'fan-out-deleted':
+      return `✗ ${named(event.fanOut)} was deleted${event.was === 'complete' ? '' : `; it was ${event.was}`}`;
     case 'fan-out-repaired':
       return `↻ repaired: ${named(event.fanOut)} was done but not completed`;
+    case 'jobs-undeliverable':
+      return `✗ ${plural(event.jobs, 'job')} of list ${event.list} failed: handed out ${plural(event.deliveries, 'time')} without an outcome`;
+    case 'claim-broken':
+      return `! a claim of list ${event.list} was ended: others can claim its ${plural(event.jobs, 'job')}`;
+    case 'claim-refused':
+      return `✗ a claim of list ${event.list} was refused: ${event.claims} claims are under way, the most that a list can have`;
     case 'fan-out-untold':
       return `✗ no event was sent for ${named(event.fanOut)}, because the destination ${event.destination} is not configured`;
     case 'unknown-items':
       return `✗ ignored ${plural(event.items, 'item')} of unknown fan-outs, e.g. ${event.first}`;
     case 'answers-without-results':
       return `! ${event.operation}: ${WITHOUT_RESULTS}`;
+    case 'lists-counted':
     case 'rules-decided':
     case 'delivered':
     case 'put-off':

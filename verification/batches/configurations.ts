@@ -16,7 +16,7 @@ export const configOf = (
   operations,
   sources: {},
   fanOuts: { idleOpen: 120 * MINUTE, idleSealed: WEEK, keep: WEEK, callback: null },
-  lists: { keep: WEEK, callback: null },
+  lists: { keep: WEEK, callback: null, maxDeliveries: 5 },
   alarms: NO_ALARMS,
   keepAudit: KEEP_AUDIT,
   destinations,

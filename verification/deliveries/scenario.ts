@@ -101,7 +101,7 @@ const configOf = (receivers: readonly Receiver[]): Config => ({
   register: AS_THEY_COME,
   operations: {},
   fanOuts: { idleOpen: 0, idleSealed: 0, keep: 0, callback: null },
-  lists: { keep: 0, callback: null },
+  lists: { keep: 0, callback: null, maxDeliveries: 5 },
   alarms: NO_ALARMS,
   keepAudit: KEEP_AUDIT,
   destinations: Object.fromEntries(

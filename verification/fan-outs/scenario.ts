@@ -90,7 +90,7 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
       operations: {},
       sources: {},
       fanOuts: { ...idle, keep, callback: random.chance(0.9) ? 'ops' : null },
-      lists: { keep, callback: null },
+      lists: { keep, callback: null, maxDeliveries: 5 },
       alarms: NO_ALARMS,
       keepAudit: KEEP_AUDIT,
       destinations: { ops: { kind: 'queue', name: 'ops' } },

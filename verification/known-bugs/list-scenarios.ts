@@ -95,3 +95,66 @@ export const lostReplies: ScenarioChange = (scenario) => ({
     { hasOperation: false },
   ),
 });
+const TWENTY_JOBS: readonly ClientRequestOf[] = [
+  { do: 'open', after: 0, tries: 99, again: 0 },
+  { do: 'append', after: 0, tries: 99, again: 0, count: 20, token: 'a' as Token },
+  { do: 'seal', after: 0, tries: 99, again: 0 },
+];
+/** Some jobs end no worker normally. Workers die, or give jobs back and name those that they had begun. */
+export const poison: ScenarioChange = (scenario) => ({
+  faults: NO_FAULTS,
+  span: 30 * MINUTE,
+  config: { ...scenario.config, lists: { ...scenario.config.lists, maxDeliveries: 3 } },
+  lists: withWorkers(
+    scenario,
+    { count: 3, poison: 0.3, reportAttempts: true, dying: 0, span: 0, lease: 1_000, atOnce: 12 },
+    { hasOperation: false, people: [TWENTY_JOBS], ending: 'finish' },
+  ),
+});
+/** A person ends claims while slow workers have them. */
+export const brokenClaims: ScenarioChange = (scenario) => ({
+  faults: NO_FAULTS,
+  span: 10 * MINUTE,
+  lists: withWorkers(
+    scenario,
+    { count: 3, span: 2 * MINUTE, lease: 20 * MINUTE, dying: 0, releasing: 0 },
+    {
+      hasOperation: false,
+      people: [TWENTY_JOBS, Array.from({ length: 8 }, () => ({ do: 'break', after: 20_000, tries: 9, again: 0 }))],
+    },
+  ),
+});
+/** Most claims have rows of their own, and some workers die or renew late. */
+export const claimsApart: ScenarioChange = (scenario) => ({
+  faults: { ...NO_FAULTS, pause: 0.05 },
+  faultsEnd: 20 * MINUTE,
+  span: 20 * MINUTE,
+  claimsMax: 1,
+  lists: withWorkers(
+    scenario,
+    { count: 4, span: MINUTE, lease: 1_000, renewing: 1, dying: 0.2, releasing: 0, atOnce: 2, poison: 0 },
+    { hasOperation: false, people: [TWENTY_JOBS] },
+  ),
+});
+/** Several workers claim at the same moments, and most claims have rows of their own. */
+export const claimsAtOnce: ScenarioChange = (scenario) => ({
+  faults: { ...NO_FAULTS, pause: 0.1 },
+  faultsEnd: 20 * MINUTE,
+  claimsMax: 1,
+  lists: withWorkers(
+    scenario,
+    { count: 8, span: 2_000, lease: 2 * MINUTE, renewing: 0, dying: 0, releasing: 0, atOnce: 1, poison: 0 },
+    { hasOperation: false, people: [TWENTY_JOBS] },
+  ),
+});
+/** Workers give back all jobs that they have not done, and there are soon many free ranges. */
+export const releasedInParts: ScenarioChange = (scenario) => ({
+  faults: NO_FAULTS,
+  span: 10 * MINUTE,
+  claimsMax: 2,
+  lists: withWorkers(
+    scenario,
+    { count: 4, span: 0, dying: 0, releasing: 0.7, inParts: 1, atOnce: 5, poison: 0, reportAttempts: true },
+    { hasOperation: false, people: [TWENTY_JOBS] },
+  ),
+});

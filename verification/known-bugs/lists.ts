@@ -4,14 +4,17 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { type ClaimId, leaseKeyOf } from '../../src/domain/lists/ids.ts';
+import type { ClaimId } from '../../src/domain/lists/ids.ts';
+import { freed, isFree, type Lease, leased, tokensOf } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
 import type { Lists } from '../../src/ports/lists.ts';
 import type { RegisterDeps } from '../../src/steps/deps.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { append } from '../../src/steps/lists/append.ts';
-import { claimJobs, complete } from '../../src/steps/lists/claim.ts';
+import { claimJobs } from '../../src/steps/lists/claim.ts';
+import { complete } from '../../src/steps/lists/complete.ts';
+import { release } from '../../src/steps/lists/release.ts';
 import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import type { ListScenario } from '../lists/scenario.ts';
@@ -38,13 +41,7 @@ const step = (steps: Partial<ListSteps>): Patched => ({ steps });
 
 /** Writes changes of leases even if the stored leases differ from those that were read. */
 const unseen = ({ change }: Lists): Partial<Lists> => ({
-  change: (id, from, to, how) =>
-    change(
-      id,
-      from.map(({ until: _, ...rest }) => rest),
-      to,
-      how,
-    ),
+  change: (id, { from, ...rest }) => change(id, { from: from.map(({ until: _, ...lease }) => lease), ...rest }),
 });
 
 /** D3. A lease is taken over as soon as it has ended by the claimer's clock. */
@@ -121,13 +118,13 @@ const conflictThrows = step({
 const leaseEndedBeforeAck = step({
   complete: async (deps, id, held, completion) => {
     const list = await deps.lists.read(id);
-    const lease = list?.leases.find(({ key }) => key === leaseKeyOf(held.claim));
-    if (lease) await deps.lists.change(id, [lease], [], 'any-time');
+    const mine = list?.leases.filter(({ claim }) => claim === held.key) ?? [];
+    if (mine.length > 0) await deps.lists.change(id, { from: mine, to: [], hasHolders: true });
     return complete(
       withLists(deps, ({ read }) => ({
         read: async (name) => {
           const now = await read(name);
-          return now && lease ? { ...now, leases: [...now.leases.filter(({ key }) => key !== lease.key), lease] } : now;
+          return now && { ...now, leases: [...now.leases.filter(({ claim }) => claim !== held.key), ...mine] };
         },
       })),
       id,
@@ -176,8 +173,8 @@ const triggerIgnoresToken = store(({ take }, { machine }) => ({
 
 /** D7. A trigger takes only jobs that were never claimed. Jobs that were given back are left for claims. */
 const triggerTakesFreshJobs = store(({ take }) => ({
-  take: (id, token, { ranges, head, fresh }) =>
-    take(id, token, { ranges: ranges.filter(({ first }) => first >= head), from: [], head, fresh }),
+  take: (id, token, { rest: _, ranges, ...taking }) =>
+    take(id, token, { ...taking, ranges: ranges.filter(({ first }) => first >= taking.head), from: [] }),
 }));
 
 /** D7. Only the first part of the jobs of one message is registered. */
@@ -193,7 +190,7 @@ const triggerMessagesMultiply = store(() => ({ goOn: async () => {} }));
 
 /** D9. A process that read the list before the list was cancelled still hands out jobs that were given back. */
 const cancelIgnored = store(({ change }) => ({
-  change: (id, from, to) => change(id, from, to, 'any-time'),
+  change: (id, of) => change(id, { ...of, isHandingOut: false }),
 }));
 
 /** D2. A repeated claim gets other jobs. */
@@ -216,24 +213,125 @@ const listSealReadsNoTracker = step({
 
 /** D4. A renewal restores a lease although another worker may have taken its jobs. */
 const lostLeaseRenewed = step({
-  renew: async ({ lists, machine }, id, { claim, range }, span) => {
-    const lease = { ...range, key: leaseKeyOf(claim), until: Math.ceil((machine.now() + span) / 1_000) * 1_000 };
+  renew: async ({ lists, machine }, id, { key, ranges = [] }, span) => {
+    const until = Math.ceil((machine.now() + span) / 1_000) * 1_000;
     const list = await lists.read(id);
-    const from = list?.leases.filter(({ key }) => key === lease.key) ?? [];
-    await lists.change(id, from, [lease], 'any-time');
-    return { kind: 'renewed', until: lease.until };
+    const from = list?.leases.filter(({ claim }) => claim === key) ?? [];
+    const to = ranges.map((range, place) => leased(key, place, { ...range, deliveries: 1, isSuspect: false }, until));
+    await lists.change(id, { from, to, hasHolders: true });
+    return { kind: 'renewed', until };
   },
 });
 
 /** D6. Released jobs are removed from the lease, but no later claim can get them. */
 const releasedJobsLost = step({
-  release: async ({ lists }, id, { claim }) => {
+  release: async ({ lists }, id, { key }) => {
     const list = await lists.read(id);
-    const lease = list?.leases.find(({ key }) => key === leaseKeyOf(claim));
-    if (lease) await lists.change(id, [lease], [], 'any-time');
-    return { kind: 'released', count: lease?.count ?? 0 };
+    const from = list?.leases.filter(({ claim }) => claim === key) ?? [];
+    if (from.length > 0) await lists.change(id, { from, to: [], hasHolders: true });
+    return { kind: 'released', count: from.length, failed: 0 };
   },
 });
+
+/** D10. Jobs that are given back have no deliveries, so a job that fails each time is handed out for ever. */
+const deliveriesForgotten = store(({ change }) => ({
+  change: (id, { to, ...of }) =>
+    change(id, { ...of, to: to.map((lease) => (lease.claim === undefined ? freed(lease, NEVER) : lease)) }),
+}));
+const NEVER = { deliveries: 0, isSuspect: false };
+
+/** D10. A job fails one delivery early. */
+const failedOneDeliveryEarly = step({
+  claimJobs: (deps, id, claim) => {
+    const { lists } = deps.config;
+    const maxDeliveries = Math.max(1, lists.maxDeliveries - 1);
+    return claimJobs({ ...deps, config: { ...deps.config, lists: { ...lists, maxDeliveries } } }, id, claim);
+  },
+});
+
+/** The leases of a list as they would be if nothing were known about their deliveries' ends. */
+const unsuspected = (leases: readonly Lease[], now: number): readonly Lease[] =>
+  leases.map((lease) => {
+    if (!isFree(lease, now)) return lease;
+    const { claim: _, ...rest } = lease;
+    return { ...rest, isSuspect: false };
+  });
+
+/** D10. Jobs of dead workers are claimed together, however often that happened: one ends the others with itself. */
+const suspectsNotIsolated = step({
+  claimJobs: (deps, id, claim) =>
+    claimJobs(
+      withLists(deps, ({ read }) => ({
+        read: async (name) => {
+          const list = await read(name);
+          return list && { ...list, leases: unsuspected(list.leases, deps.machine.now()) };
+        },
+      })),
+      id,
+      claim,
+    ),
+});
+
+/** D10. A release counts as a delivery of all jobs, although the worker named those that it had begun. */
+const releaseCountsUnbegunJobs = step({
+  release: async (deps, id, name, attempted) => {
+    const list = await deps.lists.read(id);
+    const mine = list?.leases.filter(({ claim }) => claim === name.key) ?? [];
+    const all = mine.flatMap(tokensOf).map((token) => ({ token, error: { code: 'poison', message: 'poison' } }));
+    return release(deps, id, name, attempted && all);
+  },
+});
+
+/** D11. Jobs that were given back are handed out before the fresh ones. */
+const releasedJobsFirst = claiming(({ read }) => ({
+  read: async (id) => {
+    const list = await read(id);
+    return list?.leases.some(({ until }) => until === 0) ? { ...list, total: list.head } : list;
+  },
+}));
+
+/** D11. The last job of merged ranges is lost. */
+const mergeLosesJob = store(({ change }) => ({
+  change: (id, { from, to, ...of }) => {
+    const isMerge =
+      to.length > 0 && to.length < from.length && [...to, ...from].every(({ key }) => key.startsWith('@'));
+    return change(id, { ...of, from, to: isMerge ? to.map((lease) => ({ ...lease, count: lease.count - 1 })) : to });
+  },
+}));
+
+/** D12. A broken claim loses its jobs. */
+const brokenClaimLosesJobs = step({
+  breakClaim: async ({ lists }, id, { key }) => {
+    const list = await lists.read(id);
+    const from = list?.leases.filter(({ claim }) => claim === key) ?? [];
+    if (from.length > 0) await lists.change(id, { from, to: [], hasHolders: true });
+    return { kind: 'broken', key, count: from.length };
+  },
+});
+
+/** D12. The answer comes before the claim has ended. */
+const breakAnswersTooEarly = step({ breakClaim: async (_, __, { key }) => ({ kind: 'broken', key, count: 1 }) });
+
+/** D13. The jobs of a dead worker whose claim has a row of its own are lost. */
+const apartNeverGathered = store(() => ({ gather: async () => false, claimsApart: async () => [] }));
+
+/** D13. The end of a claim in a row of its own is not compared again when its jobs are taken. */
+const renewedApartGathered = store(({ gather, claimApart }) => ({
+  gather: async (id, moved, to, apart) => {
+    const stored = await Promise.all(moved.map(async ({ claim }) => (await claimApart(id, claim.key)) ?? claim));
+    const now = moved.map((each, n) => ({ ...each, claim: { ...each.claim, leases: stored[n]?.leases ?? [] } }));
+    return gather(id, now, to, apart);
+  },
+}));
+
+/** D13. A claim with a row of its own takes jobs without checking that they are still free. */
+const apartTakesUnseen = store(({ putApart, read }) => ({
+  putApart: async (id, claim, change) => {
+    const list = await read(id);
+    const fresh = change.fresh && list ? { ...change.fresh, head: list.head } : undefined;
+    return putApart(id, claim, { ...change, ...(fresh ? { fresh } : {}) });
+  },
+}));
 
 /** T9. A last group with more slots than items climbs only when all slots are set. */
 const lastGroupClimbsWhenFull = tracker(({ ack }) => ({
@@ -267,6 +365,7 @@ const resultOverwritten = store(({ putResults }) => ({
 }));
 
 const TWICE = /^(no job is (in two live leases|leased twice)|a job that was handed out for good)/;
+const ALONE = /^a job fails by its deliveries only/;
 const LOST = /^(every triggered job is done|the schedule comes to rest|every list ends|without faults the patrol)/;
 
 export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
@@ -280,7 +379,7 @@ export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
   ['trigger message sent after the jobs are taken', triggerSentAfterTake, LOST],
   ['trigger ignores its token', triggerIgnoresToken, /^a trigger takes no more jobs than requested/],
   ['transaction conflict treated as an error', conflictThrows, /^a step fails only/, scenarios.conflictingTransactions],
-  ['trigger takes only fresh jobs', triggerTakesFreshJobs, /^a trigger takes as many jobs as requested/],
+  ['trigger takes only fresh jobs', triggerTakesFreshJobs, /^a (?:trigger takes as many|repeated call)/],
   ['trigger stops after its first part', triggerStopsAfterFirstPart, LOST],
   [
     'repeated trigger messages multiply',
@@ -305,5 +404,21 @@ export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
     scenarios.appendsDuringDeletion,
   ],
   ['deletion skips a group', deletionSkipsGroup, /^an ended list leaves no rows/, scenarios.clearingHasNoTime],
+  ['deliveries forgotten', deliveriesForgotten, /^a job is not handed out again after/, scenarios.poison],
+  [
+    'job failed one delivery early',
+    failedOneDeliveryEarly,
+    /^a job fails by its deliveries only after/,
+    scenarios.poison,
+  ],
+  ['suspect jobs not isolated', suspectsNotIsolated, ALONE, scenarios.poison],
+  ['release counts jobs that were not begun', releaseCountsUnbegunJobs, ALONE, scenarios.poison],
+  ['released jobs before fresh ones', releasedJobsFirst, /^jobs that were given back come after/],
+  ['merged ranges lose a job', mergeLosesJob, /^only done jobs are removed/, scenarios.releasedInParts],
+  ['broken claim loses its jobs', brokenClaimLosesJobs, /^only done jobs are removed/, scenarios.brokenClaims],
+  ['break answered too early', breakAnswersTooEarly, /^a broken claim has no jobs/, scenarios.brokenClaims],
+  ['claims apart never gathered', apartNeverGathered, LOST, scenarios.claimsApart],
+  ['renewed claim apart gathered', renewedApartGathered, TWICE, scenarios.claimsApart],
+  ['claim apart takes jobs unseen', apartTakesUnseen, /^no job is leased|^the head never/, scenarios.claimsAtOnce],
   ['result overwritten', resultOverwritten, /^the stored result of a job matches/, scenarios.lostReplies],
 ];

@@ -1,10 +1,13 @@
 /** Promises about the answers to clients: each answer is true when it is given, and stays true. */
 import type { Millis } from '../../src/domain/ids.ts';
-import { type ListId, leaseKeyOf } from '../../src/domain/lists/ids.ts';
-import { endOf, type List } from '../../src/domain/lists/list.ts';
+import { type ClaimId, type ClaimKey, claimKeyOf, type ListId } from '../../src/domain/lists/ids.ts';
+import { CLAIMS_MAX, endOf, type Lease, type List } from '../../src/domain/lists/list.ts';
 import type { JobResult } from '../../src/ports/lists.ts';
 import type { Appended } from '../../src/steps/lists/append.ts';
-import type { Claimed, Completed, Held } from '../../src/steps/lists/claim.ts';
+import type { Claimed } from '../../src/steps/lists/claim.ts';
+import type { Completed } from '../../src/steps/lists/complete.ts';
+import type { Named } from '../../src/steps/lists/held.ts';
+import type { Broken } from '../../src/steps/lists/release.ts';
 import type { Triggered } from '../../src/steps/lists/trigger.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Book } from './ledger.ts';
@@ -15,6 +18,10 @@ export interface Asked {
   readonly book: Book;
   readonly before: List | undefined;
   readonly after: List | undefined;
+  /** The leases of the list before the request, those in rows of their own included. */
+  readonly leasesBefore: readonly Lease[];
+  /** The most claims in the list's row. */
+  readonly claimsMax: number;
   readonly askedAt: Millis;
   /** Returns the stored result of a job. */
   readonly said: (token: number) => JobResult | undefined;
@@ -65,6 +72,12 @@ export const checkTriggered = (asked: Asked, token: string, answer: Triggered): 
     demand(isDeleted(asked) || !book.taken.has(token), 'a closed trigger has taken no jobs', subject);
     if (!isDeleted(asked)) book.refused.add(`trigger ${token}`);
   }
+  if (answer.kind === 'other-amount')
+    demand(
+      book.taken.has(token) && new Set((book.wanted.get(token) ?? []).map((each) => JSON.stringify(each))).size > 1,
+      'only a token with several amounts is refused for its amount',
+      subject,
+    );
   if (answer.kind === 'unknown')
     demand(before === undefined, 'the answer unknown means that it does not exist', subject);
 };
@@ -96,21 +109,65 @@ export const checkClaimed = (asked: Asked, claim: string, most: number, answer: 
     'a claim gets at least one job, and no more than it asks for',
     subject,
   );
-  for (const { token, payload } of jobs) {
+  const isRepeated = asked.leasesBefore.some((lease) => lease.claim === claimKeyOf(claim as ClaimId));
+  if (before && after && !isRepeated) checkOrder(asked, before, after, most, answer);
+  for (const { token, payload, deliveries } of jobs) {
     const job = book.jobs[token];
     demand(job?.payload === payload, 'a claimed job is as it was sent', { ...subject, token, job });
     demand((job?.doneAt ?? Number.POSITIVE_INFINITY) >= askedAt, 'a done job is not handed out', {
       ...subject,
       token,
     });
+    demand(
+      deliveries >= 1 && deliveries <= (job?.handedOut ?? 0),
+      'a job is told how often it was handed out, or less if workers gave it back unbegun',
+      { ...subject, token, job },
+    );
+    demand((job?.reported ?? 0) < book.maxDeliveries, 'a job is not handed out again after its last delivery', {
+      ...subject,
+      token,
+      job,
+    });
   }
   if (until < clock || isDeleted(asked)) return;
-  const lease = after?.leases.find(({ key }) => key === leaseKeyOf(claim as Held['claim']));
-  const isHeld = lease !== undefined && jobs.every(({ token }) => token >= lease.first && token < endOf(lease));
+  const mine = book.leases.filter((lease) => lease.claim === claimKeyOf(claim as ClaimId));
+  const isMine = (token: number): boolean => mine.some((lease) => token >= lease.first && token < endOf(lease));
+  // A person may have broken the claim in the meantime.
+  const isHeld = book.broken.has(claimKeyOf(claim as ClaimId)) || jobs.every(({ token }) => isMine(token));
   demand(isHeld, 'claimed jobs belong to the claim until it ends', subject);
 };
 
-export const checkCompleted = (asked: Asked, held: Held, results: readonly JobResult[], answer: Completed): void => {
+/** D11. Jobs that were given back come after the fresh ones, unless there are many free ranges. */
+const checkOrder = (
+  { leasesBefore, claimsMax }: Asked,
+  before: List,
+  after: List,
+  most: number,
+  { jobs }: Claimed & { readonly kind: 'claimed' },
+): void => {
+  const fresh = Math.min(before.total, after.total) - after.head;
+  const isFew = claimsMax === CLAIMS_MAX && Math.max(leasesBefore.length, after.leases.length) < 8;
+  demand(
+    !isFew || fresh < most || jobs.every(({ token }) => token >= before.head),
+    'jobs that were given back come after the fresh ones',
+    { before, after, jobs },
+  );
+};
+
+/** D12. @param formed how often the claim had got jobs before the request */
+export const checkBroken = ({ book }: Asked, formed: (key: ClaimKey) => number, answer: Broken): void => {
+  if (answer.kind !== 'broken') return;
+  const { key } = answer;
+  book.broken.add(key);
+  // A repeated request of the claim's worker may have got jobs in the meantime.
+  const isSame = formed(key) === (book.formed.get(key) ?? 0);
+  demand(!isSame || !book.leases.some(({ claim }) => claim === key), 'a broken claim has no jobs', {
+    answer,
+    leases: book.leases,
+  });
+};
+
+export const checkCompleted = (asked: Asked, held: Named, results: readonly JobResult[], answer: Completed): void => {
   const { book, before, after } = asked;
   const subject = { id: asked.id, held, results, answer, before, after };
   if (answer.kind === 'unknown')

@@ -25,12 +25,12 @@ export const checkListsAtRest = ({ tables, books, sentCallbacks, callback, messa
   const asks = all.reduce((sum, { wanted }) => sum + [...wanted.values()].flat().length, 0);
   const jobs = all.reduce((sum, book) => sum + book.jobs.length, 0);
   for (const list of tables.fanOuts.values() as IterableIterator<List>) {
-    const { id: tracker, status, ended, total, head, leases } = list;
+    const { id: tracker, status, ended, total, head } = list;
     const id = listOf(tracker);
     const book = books.get(id) as Book;
     demand(ended !== undefined, 'every list ends', { list });
     demand(book.jobs.length === total, 'the total counts all added jobs', { list });
-    const leased = leases.reduce((sum, lease) => sum + lease.count, 0);
+    const leased = book.count(({ place }) => place === 'leased' || place === 'free');
     const handedOut = book.count(({ place }) => place === 'triggered' || place === 'gone');
     demand(total === total - head + leased + handedOut, 'every job is fresh, leased or handed out', {
       list,
@@ -64,7 +64,7 @@ export const checkListsAtRest = ({ tables, books, sentCallbacks, callback, messa
   }
   demand(messages <= 10 * (asks + jobs), 'messages that arrive twice do not multiply', { messages, asks, jobs });
   demand(tables.fanOutNodes.size === 0, 'an ended tracker leaves no rows', [...tables.fanOutNodes]);
-  for (const name of ['listAppends', 'listSegments', 'listJobs', 'listTriggers', 'listResults'] as const)
+  for (const name of ['listAppends', 'listSegments', 'listJobs', 'listTriggers', 'listClaims', 'listResults'] as const)
     demand(tables[name].size === 0, 'an ended list leaves no rows', { name, rows: [...tables[name]] });
 };
 

@@ -3,8 +3,8 @@
  * under test.
  */
 import type { Millis } from '../../src/domain/ids.ts';
-import type { Range } from '../../src/domain/lists/ids.ts';
-import type { List } from '../../src/domain/lists/list.ts';
+import type { ClaimKey, Range } from '../../src/domain/lists/ids.ts';
+import type { Lease, List } from '../../src/domain/lists/list.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 
 /** The state of a job. */
@@ -17,10 +17,32 @@ export interface BookedJob {
   done?: boolean;
   /** When the job was done. */
   doneAt?: Millis;
+  /** How often the job came into the lease of another claim. */
+  handedOut: number;
+  /** The number of jobs that were not done in the claim that last got this job. */
+  together: number;
+  /** The number of deliveries that workers reported as begun, and not as ended. */
+  attempts: number;
+  /** How many of these reports were answered. */
+  reported: number;
+  /** Whether a worker reported that the job failed. */
+  isReportedFailed: boolean;
 }
+
+/** A job when it is added. */
+export const newJob = (payload: string): BookedJob => ({
+  payload,
+  place: 'fresh',
+  handedOut: 0,
+  together: 0,
+  attempts: 0,
+  reported: 0,
+  isReportedFailed: false,
+});
 
 /** The record of one list. */
 export class Book {
+  readonly maxDeliveries: number;
   readonly jobs: BookedJob[] = [];
   /** The answer for each token: the number of the first added job, or the count of triggered jobs. */
   readonly appended = new Map<string, number>();
@@ -33,6 +55,16 @@ export class Book {
   readonly seenBy = new Map<string, readonly List[]>();
   /** Tokens of triggers that have taken their jobs. */
   readonly taken = new Set<string>();
+  /** How often each claim got jobs that it did not have. */
+  readonly formed = new Map<ClaimKey, number>();
+  /** Claims that a person has ended. */
+  readonly broken = new Set<ClaimKey>();
+  /** The leases of the list after the last write, those in rows of their own included. */
+  leases: readonly Lease[] = [];
+
+  constructor(maxDeliveries: number) {
+    this.maxDeliveries = maxDeliveries;
+  }
 
   at({ first, count }: Range): readonly BookedJob[] {
     return this.jobs.slice(first, first + count);

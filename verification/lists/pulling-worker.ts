@@ -2,10 +2,12 @@
 
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ClaimId, type Handle, parseHandle } from '../../src/domain/lists/ids.ts';
-import type { Job } from '../../src/domain/lists/list.ts';
+import { countOf, type Job } from '../../src/domain/lists/list.ts';
 import type { JobResult } from '../../src/ports/lists.ts';
 import type { RegisterDeps } from '../../src/steps/deps.ts';
-import type { Claimed, Held } from '../../src/steps/lists/claim.ts';
+import type { Claimed } from '../../src/steps/lists/claim.ts';
+import { type Named, namedBy } from '../../src/steps/lists/held.ts';
+import type { AttemptedJob } from '../../src/steps/lists/release.ts';
 import type { Random } from '../../src/virtual/random.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { ClientSimulation } from '../harness/clients.ts';
@@ -64,13 +66,15 @@ export class PullingWorker {
     const count = this.#random.int(1, workers.atOnce);
     const asked = await this.#clients.ask(`${this.#name}-claim`, ALWAYS, async (deps) => {
       const before = this.#before();
-      const answer = await busyOr(this.#steps.claimJobs(deps, id, { claim, count, lease: workers.lease }));
+      const answer = await busyOr(
+        this.#steps.claimJobs(deps, id, { claim, count, lease: workers.lease, holder: this.#name }),
+      );
       return { answer, before, clock: deps.machine.now() };
     });
     const { answer, before, clock = 0 } = asked?.answer ?? {};
     // Only the answer that the worker receives is checked. A paused process may receive an outdated answer: its request
     // was repeated in the meantime, and the jobs were done.
-    if (answer && before) this.#clients.checked(() => checkClaimed(before(), claim, workers.atOnce, answer, clock));
+    if (answer && before) this.#clients.checked(() => checkClaimed(before(), claim, count, answer, clock));
     if (answer?.kind === 'closed' || (answer?.kind === 'none' && answer.status === 'complete')) return 'over';
     // If the claim has already ended when its answer arrives, the worker does not begin the jobs.
     return answer?.kind === 'claimed' && answer.until > clock ? answer : undefined;
@@ -90,18 +94,28 @@ export class PullingWorker {
       if (renewed?.answer.kind !== 'renewed' && random.chance(0.5)) return;
       await scheduler.wait(random.int(0, workers.span));
     }
-    const parts = random.chance(workers.inParts) ? this.#parts(got.jobs) : [got.jobs];
-    for (const part of parts) {
-      if (random.chance(workers.releasing)) return this.#release(held);
-      await this.#complete(held, part, parts.length === 1 && part.length === held.range.count);
+    const poison = got.jobs.findIndex(({ token }) => this.#isPoison(token));
+    const jobs = poison === -1 ? got.jobs : got.jobs.slice(0, poison);
+    const parts = random.chance(workers.inParts) ? this.#parts(jobs) : [jobs];
+    for (const part of parts.filter(({ length }) => length > 0)) {
+      if (random.chance(workers.releasing)) return this.#release(held, []);
+      await this.#complete(held, part, part.length === countOf(held.ranges ?? []));
       if (random.chance(workers.dying)) return;
     }
+    // The job ends its worker, or its handler throws an error.
+    if (poison !== -1 && random.chance(0.6)) await this.#release(held, got.jobs.slice(poison, poison + 1));
   }
 
-  #held(handle: Handle): Held {
+  /** Some jobs never end normally, whichever worker has them. */
+  #isPoison(token: number): boolean {
+    const { id, workers } = this.#plan;
+    return this.#clients.chaos.chanceOf(`poison ${id} ${token}`).chance(workers.poison);
+  }
+
+  #held(handle: Handle): Named {
     const held = parseHandle(this.#plan.id, handle);
     if (typeof held === 'string') throw new Error(`a claim was answered with the invalid handle ${handle}: ${held}`);
-    return held;
+    return namedBy(held);
   }
 
   #parts(jobs: readonly Job[]): readonly (readonly Job[])[] {
@@ -112,14 +126,27 @@ export class PullingWorker {
     );
   }
 
-  async #release(held: Held): Promise<void> {
-    await this.#clients.ask(`${this.#name}-release`, this.#random.pick([1, ALWAYS]), (deps) =>
-      this.#steps.release(deps, this.#plan.id, held),
+  /** @param begun the jobs that the worker has begun and not ended */
+  async #release(held: Named, begun: readonly Job[]): Promise<void> {
+    const { id, workers } = this.#plan;
+    const attempted = begun.map(({ token }): AttemptedJob => ({ token, error: { code: 'poison', message: 'poison' } }));
+    const book = this.#before()().book;
+    for (const { token } of begun) {
+      const job = book.jobs[token];
+      if (job && workers.reportAttempts) job.attempts += 1;
+    }
+    const released = await this.#clients.ask(`${this.#name}-release`, this.#random.pick([1, ALWAYS]), (deps) =>
+      this.#steps.release(deps, id, held, workers.reportAttempts ? attempted : undefined),
     );
+    const isCounted = released?.answer.kind === 'released' && released.answer.count + released.answer.failed > 0;
+    for (const { token } of isCounted && workers.reportAttempts ? begun : []) {
+      const job = book.jobs[token];
+      if (job) job.reported += 1;
+    }
   }
 
   /** @param isAll whether the worker may report success for the whole range, without naming jobs */
-  async #complete(held: Held, jobs: readonly Job[], isAll: boolean): Promise<void> {
+  async #complete(held: Named, jobs: readonly Job[], isAll: boolean): Promise<void> {
     const { id, workers } = this.#plan;
     const random = this.#random;
     const results = jobs.map(({ token }): JobResult => {
@@ -127,6 +154,11 @@ export class PullingWorker {
       const answer = outcome === 'failed' ? { error: { code: 'no', message: 'no' } } : { result: `${token}` };
       return { token, outcome, ...(workers.haveResults ? answer : {}) };
     });
+    const { book } = this.#before()();
+    for (const { token, outcome } of results) {
+      const job = book.jobs[token];
+      if (job && outcome === 'failed') job.isReportedFailed = true;
+    }
     const isPlain = isAll && results.every(({ outcome, result }) => outcome === 'succeeded' && result === undefined);
     const times = random.chance(workers.again) ? 2 : 1;
     for (let time = 0; time < times; time += 1)

@@ -20,7 +20,7 @@ export const OPERATION = 'ship' as OperationName;
 /** A request of a client. */
 export type ClientRequestOf = ClientRequest &
   (
-    | { readonly do: 'open' | 'seal' | 'cancel' | 'delete' }
+    | { readonly do: 'open' | 'seal' | 'cancel' | 'delete' | 'break' }
     | { readonly do: 'append'; readonly count: number; readonly token: Token; readonly isOther?: true }
     | { readonly do: 'trigger'; readonly wanted: Wanted; readonly token: Token }
   );
@@ -45,6 +45,10 @@ export interface Workers {
   readonly again: number;
   /** The share of jobs that fail. */
   readonly failing: number;
+  /** Jobs that end no worker normally: it dies, or gives them back as begun. */
+  readonly poison: number;
+  /** Whether workers that release jobs say which ones they have begun. */
+  readonly reportAttempts: boolean;
   /** Whether workers report a result for each job. */
   readonly haveResults: boolean;
 }
@@ -66,6 +70,8 @@ export interface ListScenario extends ClientScenario {
   readonly nodeSize: NodeSize;
   /** The most bytes that one read of jobs returns. */
   readonly pageBytes: number;
+  /** The most claims in a list's row. */
+  readonly claimsMax: number;
   readonly lists: readonly ListPlan[];
   /** How long workers continue until only the end of the list is left, in ms. */
   readonly span: Millis;
@@ -76,6 +82,8 @@ export interface ListScenario extends ClientScenario {
 /** A random scenario. The same seed gives the same scenario. */
 export const listScenarioOf = (seed: number): ListScenario => {
   const random = seeded(seed ^ 0x1157);
+  // A source of its own, so that the other choices of a seed stay as they were.
+  const more = seeded(seed ^ 0xd311);
   const ids = Array.from({ length: random.pick([1, 1, 1, 2]) }, (_, n) => `l${n}` as ListId);
   const faultsEnd = random.pick([0, 30_000, 10 * MINUTE, 40 * MINUTE]);
   const span = random.pick([60_000, 5 * MINUTE, 30 * MINUTE]);
@@ -87,7 +95,11 @@ export const listScenarioOf = (seed: number): ListScenario => {
       operations: { [OPERATION]: operation },
       sources: {},
       fanOuts: { idleOpen: 10 * MINUTE, idleSealed: 10 * MINUTE, keep: 20 * MINUTE, callback: null },
-      lists: { keep: random.pick([60, 90]) * MINUTE, callback: random.chance(0.9) ? 'ops' : null },
+      lists: {
+        keep: random.pick([60, 90]) * MINUTE,
+        callback: random.chance(0.9) ? 'ops' : null,
+        maxDeliveries: more.pick([1, 2, 3, 5, 100]),
+      },
       alarms: NO_ALARMS,
       keepAudit: KEEP_AUDIT,
       destinations: { ops: { kind: 'queue', name: 'ops' } },
@@ -96,7 +108,8 @@ export const listScenarioOf = (seed: number): ListScenario => {
       ? FULL_SIZE
       : { width: random.pick([2, 3, 4, 7]), acksAtOnce: random.pick([1, 2, 3]) },
     pageBytes: random.pick([60, 200, 4_000_000]),
-    lists: ids.map((id) => listPlan(id, span, random)),
+    claimsMax: more.pick([1, 2, 64]),
+    lists: ids.map((id) => listPlan(id, span, random, more)),
     span,
     hurry: random.pick([0, 0, 0.1, 0.4]),
     faults: { ...faults(random), ...moreFaults(seed) },
@@ -133,19 +146,19 @@ const operation: Operation = {
   circuit: null,
 };
 
-const listPlan = (id: ListId, span: Millis, random: Random): ListPlan => {
+const listPlan = (id: ListId, span: Millis, random: Random, more: Random): ListPlan => {
   const hasOperation = random.chance(0.7);
   return {
     id,
     hasOperation,
-    people: people(id, hasOperation, span, random),
-    workers: workers(random),
+    people: [...people(id, hasOperation, span, random), breaks(span, more)],
+    workers: workers(random, more),
     taskSpan: random.pick([0, 5_000, 5 * MINUTE]),
     ending: random.chance(0.8) ? 'finish' : random.pick(['cancel', 'delete']),
   };
 };
 
-const workers = (random: Random): Workers => ({
+const workers = (random: Random, more: Random): Workers => ({
   count: random.pick([0, 1, 2, 4]),
   span: random.pick([0, 2_000, 30_000, 3 * MINUTE]),
   atOnce: random.pick([1, 2, 5, 12]),
@@ -157,7 +170,18 @@ const workers = (random: Random): Workers => ({
   again: random.pick([0, 0, 0.3]),
   failing: random.pick([0, 0, 0.2]),
   haveResults: random.chance(0.5),
+  poison: more.pick([0, 0, 0.1, 0.3]),
+  reportAttempts: more.chance(0.7),
 });
+
+/** A person who ends claims of workers. */
+const breaks = (span: Millis, more: Random): readonly ClientRequestOf[] =>
+  Array.from({ length: more.pick([0, 0, 1, 4]) }, () => ({
+    after: more.int(0, span / 4),
+    tries: more.pick([1, Number.POSITIVE_INFINITY]),
+    again: 0,
+    do: 'break',
+  }));
 
 /**
  * One client opens, adds and seals. Meanwhile other clients may add, trigger or seal, or repeat the requests of another
@@ -214,5 +238,9 @@ const people = (
 /** The client, repeated as when a message is delivered twice. */
 const repeatedClient = (requests: readonly ClientRequestOf[], random: Random): readonly ClientRequestOf[] =>
   requests.map((request) =>
-    request.do === 'append' && random.chance(0.1) ? { ...request, count: request.count + 1 } : request,
+    request.do === 'append' && random.chance(0.1)
+      ? { ...request, count: request.count + 1 }
+      : request.do === 'trigger' && request.after % 5 === 0
+        ? { ...request, wanted: { count: 3 } }
+        : request,
   );

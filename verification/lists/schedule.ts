@@ -26,13 +26,13 @@ import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { InjectedFault } from '../../src/virtual/faults.ts';
 import { through } from '../../src/virtual/gate.ts';
 import { type ClientReport, ClientSimulation, type Step } from '../harness/clients.ts';
-import { type Asked, checkAppended, checkTriggered } from './answers.ts';
+import { type Asked, checkAppended, checkBroken, checkTriggered } from './answers.ts';
 import { checkListsAtRest } from './at-rest.ts';
 import { Book, payloadOf } from './ledger.ts';
 import { PullingWorker } from './pulling-worker.ts';
 import { type ClientRequestOf, type ListPlan, type ListScenario, OPERATION } from './scenario.ts';
 import { busyOr, type ListSteps, STEPS } from './steps.ts';
-import { checkList, checkTask, checkTracker } from './writes.ts';
+import { checkApart, checkList, checkTask, checkTracker } from './writes.ts';
 
 export interface ListReport extends ClientReport {
   readonly books: ReadonlyMap<ListId, Book>;
@@ -76,7 +76,7 @@ class ListWorld {
   }
 
   #depsOf(life: Life, tables: Tables): RegisterDeps {
-    const { config, nodeSize, pageBytes, patched } = this.#scenario;
+    const { config, nodeSize, pageBytes, claimsMax, patched } = this.#scenario;
     const { gate, lag, machine } = life;
     const { callbacks, report } = this.#clients.portsOf(life);
     const nothing = async (): Promise<void> => {};
@@ -89,7 +89,7 @@ class ListWorld {
       batches: memoryBatches(tables, gate, lag),
       fanOuts,
       powers: { producers: {}, mode: async () => 'enforce', itemKeys: rememberedItemKeys(fanOuts) },
-      lists: this.#noting(memoryLists(tables, gate, nodeSize, pageBytes)),
+      lists: this.#noting(memoryLists(tables, gate, nodeSize, pageBytes, claimsMax)),
       queues: {
         register: (bodies) => through(gate, 'queues.register', () => this.#arrive(bodies)),
         callbacks,
@@ -134,6 +134,7 @@ class ListWorld {
     tables.watcher = {
       fanOut: (before, after) =>
         this.#clients.checked(() => checkList(watched, before as List | undefined, after as List)),
+      listClaims: (id) => this.#clients.checked(() => checkApart(watched, id)),
       fanOutNode: (id, position, before, after) =>
         this.#clients.checked(() => checkTracker(watched, id, position, before, after)),
       task: (before, after) => {
@@ -144,7 +145,7 @@ class ListWorld {
   }
 
   #bookOf(id: ListId): Book {
-    const book = this.#books.get(id) ?? new Book();
+    const book = this.#books.get(id) ?? new Book(this.#scenario.config.lists.maxDeliveries);
     this.#books.set(id, book);
     return book;
   }
@@ -195,6 +196,8 @@ class ListWorld {
         return async (deps) => {
           await this.#steps.seal(deps, trackerOf(id));
         };
+      case 'break':
+        return (deps) => this.#break(deps, id);
       case 'cancel':
         return (deps) => this.#drop(deps, id, 'cancel');
       case 'delete':
@@ -208,6 +211,17 @@ class ListWorld {
     const asked = this.#before(id);
     const answer = await busyOr(this.#steps.trigger(deps, id, wanted, token));
     if (answer) this.#clients.checked(() => checkTriggered(asked(), token, answer));
+  }
+
+  /** Ends one of the claims that are under way. */
+  async #break(deps: RegisterDeps, id: ListId): Promise<void> {
+    const asked = this.#before(id);
+    const { book } = asked();
+    const [lease] = book.leases.filter(({ claim }) => claim !== undefined);
+    if (lease?.claim === undefined) return;
+    const formed = new Map(book.formed);
+    const answer = await this.#steps.breakClaim(deps, id, { key: lease.claim });
+    this.#clients.checked(() => checkBroken(asked(), (key) => formed.get(key) ?? 0, answer));
   }
 
   async #drop(deps: RegisterDeps, id: ListId, how: 'cancel' | 'delete'): Promise<void> {
@@ -275,7 +289,17 @@ class ListWorld {
     const { tables, scheduler } = this.#clients;
     const read = (): List | undefined => tables.fanOuts.get(trackerOf(id)) as List | undefined;
     const [before, askedAt] = [read(), scheduler.now];
+    const leasesBefore = this.#bookOf(id).leases;
     const said = (token: number) => tables.listResults.get(`${id}#${token}`);
-    return () => ({ id, book: this.#bookOf(id), before, after: read(), askedAt, said });
+    return () => ({
+      id,
+      book: this.#bookOf(id),
+      before,
+      after: read(),
+      leasesBefore,
+      claimsMax: this.#scenario.claimsMax,
+      askedAt,
+      said,
+    });
   }
 }

@@ -6,7 +6,10 @@ import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { patrolFanOuts, visit } from '../../src/steps/fan-outs/patrol.ts';
 import { append } from '../../src/steps/lists/append.ts';
-import { claimJobs, complete, release, renew } from '../../src/steps/lists/claim.ts';
+import { claimJobs } from '../../src/steps/lists/claim.ts';
+import { complete } from '../../src/steps/lists/complete.ts';
+import { breakClaim, release } from '../../src/steps/lists/release.ts';
+import { renew } from '../../src/steps/lists/renew.ts';
 import { trigger } from '../../src/steps/lists/trigger.ts';
 import { register } from '../../src/steps/register/register.ts';
 import { ackEnded } from '../../src/steps/tasks/notify.ts';
@@ -16,6 +19,7 @@ export const STEPS = {
   claimJobs,
   renew,
   release,
+  breakClaim,
   complete,
   trigger,
   register,

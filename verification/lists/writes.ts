@@ -3,14 +3,14 @@
 import type { FanOut, Node } from '../../src/domain/fan-outs/fan-out.ts';
 import type { NodeSize, Position } from '../../src/domain/fan-outs/tree.ts';
 import type { Millis } from '../../src/domain/ids.ts';
-import { type ListId, listOf, type Range } from '../../src/domain/lists/ids.ts';
-import { endOf, type Lease, type List } from '../../src/domain/lists/list.ts';
+import { type ClaimKey, type ListId, listOf, type Range, trackerOf } from '../../src/domain/lists/ids.ts';
+import { endOf, type Lease, type List, tokensOf } from '../../src/domain/lists/list.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { Tables } from '../../src/memory/tables.ts';
 import type { Wanted } from '../../src/steps/lists/trigger.ts';
 import { demand } from '../../src/virtual/violation.ts';
-import type { Book, Place } from './ledger.ts';
+import { type Book, type BookedJob, newJob, type Place } from './ledger.ts';
 
 /** The parts of a schedule that the watcher needs, apart from the writes. */
 export interface Watched {
@@ -51,7 +51,8 @@ export const checkList = (watched: Watched, before: List | undefined, after: Lis
     'the head never decreases, and never exceeds the total',
     subject,
   );
-  if (after.head !== before.head || after.leases !== before.leases) moveJobs(watched, id, book, before, after);
+  if (after.head !== before.head || after.leases !== before.leases || after.apart !== before.apart)
+    moveJobs(watched, id, book, before, after);
   if (before.status !== 'complete' && after.status === 'complete') checkComplete(book, before, after);
 };
 
@@ -66,23 +67,38 @@ const publish = ({ tables }: Watched, id: ListId, book: Book, before: List, afte
     const payload = tables.listJobs.get(`${id}#${segment.token}#${index}`);
     demand(payload !== undefined, 'added jobs are stored', subject);
     demand(JSON.parse(payload ?? '{}').n === index, 'jobs keep their order', subject);
-    book.jobs.push({ payload: payload ?? '', place: 'fresh' });
+    book.jobs.push(newJob(payload ?? ''));
   }
 };
 
 const isLive = ({ until }: Lease): boolean => until !== 0;
 
+/** All leases of a list, those in rows of their own included. */
+const leasesOf = ({ tables }: Watched, id: ListId, { leases }: List): readonly Lease[] =>
+  [...leases, ...[...tables.listClaims].flatMap(([key, claim]) => (key.startsWith(`${id}#`) ? claim.leases : []))].sort(
+    (a, b) => a.first - b.first,
+  );
+
+/** Checks a change of a claim that has a row of its own. */
+export const checkApart = (watched: Watched, id: ListId): void => {
+  const list = watched.tables.fanOuts.get(trackerOf(id)) as List | undefined;
+  if (list && list.status !== 'expired') moveJobs(watched, id, watched.bookOf(id), list, list);
+};
+
 /** D2, D3, D7. Checks the jobs that were handed out, given back or triggered. */
 const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after: List): void => {
-  const subject = { before, after };
+  const was = book.leases;
+  const leases = leasesOf(watched, id, after);
+  book.leases = leases;
+  const subject = { before, after, was, leases };
   if (before.status !== 'open' && before.status !== 'sealed') {
-    const had = new Set(before.leases.filter(isLive).map(({ key }) => key));
-    const isOver = after.head === before.head && after.leases.every((lease) => !isLive(lease) || had.has(lease.key));
+    const had = new Set(was.filter(isLive).map(({ key }) => key));
+    const isOver = after.head === before.head && leases.every((lease) => !isLive(lease) || had.has(lease.key));
     demand(isOver, 'no job of an ended list is handed out', subject);
   }
   const places = new Map<number, Place>();
   let end = 0;
-  for (const lease of after.leases) {
+  for (const lease of leases) {
     demand(lease.count > 0 && lease.first >= end && endOf(lease) <= after.head, 'no job is leased twice', subject);
     end = endOf(lease);
     for (let token = lease.first; token < end; token += 1) places.set(token, isLive(lease) ? 'leased' : 'free');
@@ -92,10 +108,13 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
       demand(!places.has(token), 'a triggered job is not leased', subject);
       places.set(token, 'triggered');
     }
-  for (const lease of after.leases) checkLease(watched, book, before, lease, subject);
+  for (const lease of leases) checkLease(watched, book, was, lease, subject);
+  countDeliveries(book, was, leases);
   for (let token = 0; token < after.head; token += 1) {
     const job = book.jobs[token];
     if (!job) continue;
+    // A range may contain jobs that are done. They are not handed out again.
+    if (job.place === 'gone' && job.done !== undefined && places.get(token) !== 'triggered') continue;
     const place = places.get(token) ?? (job.place === 'triggered' ? 'triggered' : 'gone');
     const isTaken = job.place === 'triggered' || job.place === 'gone';
     demand(!isTaken || place === job.place, 'a job that was handed out for good is not handed out again', subject);
@@ -106,6 +125,24 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
       token,
     });
     job.place = place;
+  }
+};
+
+/** D10. Counts how often each job comes into a claim that did not have it. */
+const countDeliveries = (book: Book, was: readonly Lease[], leases: readonly Lease[]): void => {
+  const holderIn = (all: readonly Lease[], token: number): ClaimKey | undefined =>
+    all.find((lease) => token >= lease.first && token < endOf(lease))?.claim;
+  for (const [claim, all] of Map.groupBy(leases, (lease) => lease.claim)) {
+    if (claim === undefined) continue;
+    const open = all.flatMap(tokensOf).filter((token) => book.jobs[token]?.done === undefined);
+    const isNew = open.filter((token) => holderIn(was, token) !== claim);
+    if (isNew.length > 0) book.formed.set(claim, (book.formed.get(claim) ?? 0) + 1);
+    for (const token of isNew) {
+      const job = book.jobs[token];
+      if (!job) continue;
+      job.handedOut += 1;
+      job.together = open.length;
+    }
   }
 };
 
@@ -138,15 +175,15 @@ const leftIn = (book: Book, list: List): number => {
 };
 
 /** The existing lease has ended by any clock, or the new lease is the same lease. */
-const checkLease = ({ now, skew }: Watched, book: Book, before: List, lease: Lease, subject: object): void => {
+const checkLease = ({ now, skew }: Watched, book: Book, was: readonly Lease[], lease: Lease, subject: object): void => {
   if (!isLive(lease)) return;
-  for (const other of before.leases) {
+  for (const other of was) {
     const overlaps = other.first < endOf(lease) && lease.first < endOf(other);
-    if (!overlaps || !isLive(other) || other.key === lease.key) continue;
+    if (!overlaps || !isLive(other) || other.claim === lease.claim) continue;
     demand(other.until + 2 * CLOCK_SKEW < now() + skew, 'no job is in two live leases', { ...subject, lease, other });
   }
   demand(
-    book.at(lease).every(({ place }) => place === 'fresh' || place === 'free' || place === 'leased'),
+    book.at(lease).every(({ place, done }) => place !== 'triggered' && (place !== 'gone' || done !== undefined)),
     'a job that was handed out for good is not leased',
     subject,
   );
@@ -210,9 +247,20 @@ export const checkTracker = (
     demand(job?.done === undefined || job.done === slot, 'the first outcome of a job stands', subject);
     demand(job?.place !== 'fresh', 'only jobs that were handed out are done', subject);
     if (!job || job.done !== undefined) continue;
+    if (!slot && !job.isReportedFailed && job.place !== 'triggered') checkSpent(job, book.maxDeliveries, subject);
     job.done = slot;
     job.doneAt = now();
   }
+};
+
+/** D10. A job fails without a worker's report only after its last delivery, and then takes no other job with it. */
+const checkSpent = (job: BookedJob, maxDeliveries: number, subject: object): void => {
+  demand(job.handedOut >= maxDeliveries, 'a job fails by its deliveries only after all of them', { ...subject, job });
+  demand(
+    maxDeliveries === 1 || job.together === 1 || job.attempts > 0,
+    'a job fails by its deliveries only if it was begun, or was alone in the last one',
+    { ...subject, job },
+  );
 };
 
 /** A child's slot is set when all jobs below the child are done. After that it does not change. */

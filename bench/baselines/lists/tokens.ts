@@ -4,7 +4,8 @@
  */
 import { strict as assert } from 'node:assert';
 import type { ListId } from '../../../src/domain/lists/ids.ts';
-import { claimJobs, complete } from '../../../src/steps/lists/claim.ts';
+import { claimJobs } from '../../../src/steps/lists/claim.ts';
+import { complete } from '../../../src/steps/lists/complete.ts';
 import { takeJobs } from '../../../src/steps/lists/trigger.ts';
 import { claimNamed, heldBy, openList, tokenNamed, type World } from '../../lists/world.ts';
 import type { Way } from './variant.ts';
@@ -17,7 +18,8 @@ export const byTokens = async ({ deps }: Pick<World, 'deps'>, id: ListId, jobs: 
     advance: async (done) => {
       const list = await deps.lists.read(id);
       assert(list && list.head <= done);
-      if (list.head < done) await takeJobs(deps, id, tokenNamed(`to-${done}`), done - list.head);
+      if (list.head < done)
+        await takeJobs(deps, { list: id, token: tokenNamed(`to-${done}`), count: done - list.head });
     },
     claim: async (claimer) => {
       const claimed = await claimJobs(deps, id, { claim: claimNamed(claimer), count: 1, lease: LEASE });

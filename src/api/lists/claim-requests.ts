@@ -1,10 +1,11 @@
 /** Requests of `/lists/ID/claims`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
-import { CLAIM_ID_PATTERN, CLAIM_ID_RULE, type ClaimId, claimId, type Range } from '../../domain/lists/ids.ts';
-import { endOf } from '../../domain/lists/list.ts';
+import { CLAIM_ID_RULE, CLAIM_PATTERN, type Range } from '../../domain/lists/ids.ts';
+import { CLAIMED_MAX, countOf, tokensOf } from '../../domain/lists/list.ts';
 import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
 import type { JobResult } from '../../ports/lists.ts';
-import type { Completion } from '../../steps/lists/claim.ts';
+import type { Completion } from '../../steps/lists/complete.ts';
+import type { AttemptedJob } from '../../steps/lists/release.ts';
 import { isObject, rawElements, rawMembers } from '../../util/json-text.ts';
 import { isNumberWithin } from '../../util/limits.ts';
 import type { Problem } from '../../util/problems.ts';
@@ -12,11 +13,13 @@ import type { Calls } from '../shared/calls.ts';
 import { fields, list, NO_BODY, nameOf, textOfBytes, whole, word } from '../shared/fields.ts';
 import { readBody } from '../shared/input.ts';
 
-/** Maximum number of jobs in one claim. */
-const CLAIMED_MAX = 1_000;
 /** Maximum lease, in seconds: 12 hours, the same as the maximum visibility timeout of SQS. */
 const LEASE_MAX_SECONDS = 43_200;
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
+
+/** Every claim writes the row with the names of all holders, so they are short. */
+const HOLDER_MAX = 32;
+const HOLDER = /^[!-~]([ -~]{0,30}[!-~])?$/;
 
 const leaseSeconds = whole('The lease in seconds: how long no other worker can claim the jobs.', 1, LEASE_MAX_SECONDS);
 
@@ -24,11 +27,19 @@ const CLAIM = fields({
   count: whole('Maximum number of jobs.', 1, CLAIMED_MAX),
   leaseSeconds,
   claimId: z.optional(
-    nameOf<ClaimId>(
-      'Makes the call idempotent: a repeat with the same id gets the same jobs.',
-      CLAIM_ID_RULE,
-      (text) => claimId(text) !== undefined,
-      { pattern: CLAIM_ID_PATTERN },
+    nameOf<string>(
+      'Makes the call idempotent: a repeat with the same id, or with the `claimId` of the answer, gets the same jobs.',
+      `${CLAIM_ID_RULE}; or be the claimId of an answer`,
+      (text) => CLAIM_PATTERN.test(text),
+      { pattern: CLAIM_PATTERN },
+    ),
+  ),
+  holder: z.optional(
+    nameOf<string>(
+      'Who claims, for people: `GET /lists/{id}/claims` shows it.',
+      `must be a text of 1 to ${HOLDER_MAX} visible ASCII characters`,
+      (text) => HOLDER.test(text),
+      { pattern: HOLDER },
     ),
   ),
 }).check(z.meta({ id: 'ClaimRequest' }));
@@ -43,23 +54,31 @@ const ERROR = fields(
   'must be {"code": "…", "message": "…"}',
 ).check(z.describe('The error of a failed job.'));
 
-/** The token of a job in the claim. @param range the jobs of the claim */
-const tokenOf = (range: Range) => {
-  const limits = { type: 'integer', minimum: range.first, maximum: endOf(range) - 1 } as const;
-  const error = `must be the token of a job of this claim: a whole number from ${limits.minimum} to ${limits.maximum}`;
-  return z.number({ error }).check(
-    z.refine((value) => isNumberWithin(value, limits), { error }),
-    z.meta({ type: 'integer', description: 'The token of a job of the claim.', minimum: 0, examples: [17] }),
-  );
+/** The jobs that a request about a claim may name. Undefined if they are not known. */
+type Jobs = readonly Range[] | undefined;
+
+/** The token of a job in the claim. */
+const tokenOf = (jobs: Jobs) => {
+  const which = jobs?.map(({ first, count }) => `${first} to ${first + count - 1}`).join(', ');
+  const error = `must be the token of a job of this claim: a whole number${which === undefined ? '' : ` from ${which}`}`;
+  const tokens = jobs && new Set(jobs.flatMap(tokensOf));
+  const isOne = (value: number) => isNumberWithin(value, ANY_TOKEN) && (tokens?.has(value) ?? true);
+  return z
+    .number({ error })
+    .check(
+      z.refine(isOne, { error }),
+      z.meta({ type: 'integer', description: 'The token of a job of the claim.', minimum: 0, examples: [17] }),
+    );
 };
+const ANY_TOKEN = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 
 const RESULT = z.optional(
   z.unknown().check(z.describe(`The result of a job that succeeded: any JSON up to ${RESULT_MAX_BYTES} bytes.`)),
 );
 
 /** The end of a job. {@link endProblems} checks that its result or error fits its status. */
-const endOfJob = (range: Range) => {
-  const token = tokenOf(range);
+const endOfJob = (jobs: Jobs) => {
+  const token = tokenOf(jobs);
   const status = word('The outcome', 'must be succeeded or failed', {
     succeeded: 'the default',
     failed: 'it failed',
@@ -80,33 +99,53 @@ const endOfJob = (range: Range) => {
   );
 };
 
-const completionOf = (range: Range) =>
+/** A range may contain more jobs than a claim can have, because those that are done count. */
+const mostOf = (jobs: Jobs): number => Math.min(jobs ? countOf(jobs) : CLAIMED_MAX, CLAIMED_MAX);
+
+const completionOf = (jobs: Jobs) =>
   fields({
     jobs: z.optional(
       list(
-        endOfJob(range),
+        endOfJob(jobs),
         'The outcomes of jobs of the claim. If left out, all of them succeeded.',
-        `must be a list of 1 to ${range.count} jobs, the number that the claim has; leave it out if all succeeded`,
+        `must be a list of 1 to ${mostOf(jobs)} jobs, the number that the claim has; leave it out if all succeeded`,
         1,
-        range.count,
+        mostOf(jobs),
       ),
     ),
   }).check(z.meta({ id: 'CompleteClaimRequest' }));
 
+const releaseOf = (jobs: Jobs) =>
+  fields({
+    attempted: z.optional(
+      list(
+        fields({ token: tokenOf(jobs), error: z.optional(ERROR) }, 'must be an object such as {"token": 17}').check(
+          z.meta({ id: 'AttemptedJob', description: 'A job that the worker began and did not end.' }),
+        ),
+        'The jobs that the worker began and did not end. This delivery counts for them, but for no other job. If left out, it counts for all jobs of the claim.',
+        `must be a list of 0 to ${mostOf(jobs)} jobs of the claim`,
+        0,
+        mostOf(jobs),
+      ),
+    ),
+  }).check(z.meta({ id: 'ReleaseClaimRequest' }));
+
 export const CLAIM_CALLS = {
   claimJobs: { on: 'POST /lists/:id/claims', right: 'work', body: CLAIM },
+  listClaims: { on: 'GET /lists/:id/claims', right: 'read' },
+  breakClaim: { on: 'DELETE /lists/:id/claims/:claim', right: 'operate', audit: 'break', body: NO_BODY },
   renewClaim: { on: 'PUT /lists/:id/claims/:claim', right: 'work', body: RENEWAL },
   completeClaim: {
     on: 'POST /lists/:id/claims/:claim/complete',
     right: 'work',
-    body: completionOf({ first: 0, count: CLAIMED_MAX }),
+    body: completionOf(undefined),
   },
-  releaseClaim: { on: 'POST /lists/:id/claims/:claim/release', right: 'work', body: NO_BODY },
+  releaseClaim: { on: 'POST /lists/:id/claims/:claim/release', right: 'work', body: releaseOf(undefined) },
 } satisfies Calls;
 
 /** Reads the outcomes in a body. If the body lists no jobs, all jobs of the claim succeeded. @throws HttpProblem */
-export const readCompletion = (text: string, range: Range): Completion => {
-  const { jobs } = readBody(completionOf(range), text, (body) => endProblems(body, text, range));
+export const readCompletion = (text: string, claimed: Jobs): Completion => {
+  const { jobs } = readBody(completionOf(claimed), text, (body) => endProblems(body, text, mostOf(claimed)));
   if (jobs === undefined) return 'succeeded';
   const raw = rawJobs(text);
   return jobs.map(({ token, status = 'succeeded', error }, index): JobResult => {
@@ -120,11 +159,15 @@ export const readCompletion = (text: string, range: Range): Completion => {
   });
 };
 
+/** Reads which jobs a worker has begun. Undefined if the body does not say it. @throws HttpProblem */
+export const readAttempted = (text: string, claimed: Jobs): readonly AttemptedJob[] | undefined =>
+  readBody(releaseOf(claimed), text).attempted?.map(({ token, error }) => ({ token, ...(error ? { error } : {}) }));
+
 const rawJobs = (text: string): readonly string[] => rawElements(rawMembers(text).get('jobs') ?? '[]');
 
 /** Finds errors across fields: a job that is listed twice, or whose result or error does not fit its status. */
-const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, range: Range): readonly Problem[] => {
-  if (!Array.isArray(jobs) || jobs.length > range.count) return [];
+const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, most: number): readonly Problem[] => {
+  if (!Array.isArray(jobs) || jobs.length > most) return [];
   const raw = rawJobs(text);
   const tokens: unknown[] = jobs.map((job) => (isObject(job) ? job.token : undefined));
   return jobs.flatMap((job, index) => {

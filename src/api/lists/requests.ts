@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { FAN_OUT_ID_PATTERN, FAN_OUT_ID_RULE } from '../../domain/fan-out-ids.ts';
 import { type ListId, listId } from '../../domain/lists/ids.ts';
 import { PAYLOAD_MAX_BYTES } from '../../domain/tasks/task.ts';
+import type { JobStatus } from '../../steps/lists/jobs.ts';
 import type { Calls } from '../shared/calls.ts';
 import {
   configured,
@@ -19,6 +20,7 @@ import {
   textOfBytes,
   token,
   whole,
+  word,
 } from '../shared/fields.ts';
 
 /** Maximum number of jobs that one call adds. */
@@ -26,6 +28,9 @@ export const ADDED_MAX = 1_000;
 const NAME_MAX_BYTES = 64;
 /** Maximum `count` of one trigger. No list can have more jobs. */
 const TRIGGERED_MAX = 1_000_000_000_000;
+
+/** Largest `maxDeliveries`, as in the configuration. */
+const DELIVERIES_MAX = 100;
 
 /** The body that opens a list. All fields are optional. The API creates an id if the body has none. */
 const OPENING = fields({
@@ -45,6 +50,13 @@ const OPENING = fields({
     ),
   ),
   callback: configured('destination', 'The destination of the event of its end, instead of the configured one.'),
+  maxDeliveries: z.optional(
+    whole(
+      'How often workers get a job that they do not end, before it fails. Instead of the configured number.',
+      1,
+      DELIVERIES_MAX,
+    ),
+  ),
 }).check(z.meta({ id: 'ListRequest' }));
 
 const JOB = fields(
@@ -80,6 +92,22 @@ const TRIGGER = oneOf(
   { id: 'TriggerRequest' },
 );
 
+export const JOB_STATUSES = {
+  waiting: 'neither triggered nor claimed',
+  leased: 'claimed by a worker',
+  started: 'became a task',
+  succeeded: 'has succeeded',
+  failed: 'has failed',
+} as const satisfies Record<JobStatus, string>;
+
+const STATUS = z.optional(
+  word<JobStatus>(
+    'Only jobs with this status. A page may be empty although more follow',
+    `must be one of ${Object.keys(JOB_STATUSES).join(', ')}`,
+    JOB_STATUSES,
+  ),
+);
+
 export const LIST_CALLS = {
   openList: { on: 'POST /lists', right: 'work', body: OPENING },
   listLists: { on: 'GET /lists', right: 'read', query: z.object(paging(20)) },
@@ -88,6 +116,10 @@ export const LIST_CALLS = {
   sealList: { on: 'POST /lists/:id/seal', right: 'operate', body: NO_BODY },
   cancelList: { on: 'POST /lists/:id/cancel', right: 'operate', audit: 'cancel', body: NO_BODY },
   addJobs: { on: 'POST /lists/:id/jobs', right: 'work', body: JOBS },
-  listJobs: { on: 'GET /lists/:id/jobs', right: 'read', query: z.object({ from, limit: limit(100, 500) }) },
+  listJobs: {
+    on: 'GET /lists/:id/jobs',
+    right: 'read',
+    query: z.object({ from, limit: limit(100, 500), status: STATUS }),
+  },
   triggerJobs: { on: 'POST /lists/:id/triggers', right: 'work', body: TRIGGER },
 } satisfies Calls;

@@ -16,7 +16,7 @@ import {
   word,
 } from '../shared/answer-schemas.ts';
 import { CLAIM_CALLS } from './claim-requests.ts';
-import { LIST_CALLS } from './requests.ts';
+import { JOB_STATUSES, LIST_CALLS } from './requests.ts';
 
 type Status = Exclude<StoredList['status'], 'expired'>;
 const STATUSES = {
@@ -31,6 +31,7 @@ const outline = {
   operation: z.optional(text('The operation of the tasks that triggered jobs become.')),
   name: z.optional(text('As given when the list was opened.')),
   callback: z.optional(text('As given when the list was opened.')),
+  maxDeliveries: z.optional(whole('As given when the list was opened.', 1)),
   total: whole('Number of all jobs.'),
   createdAt: moment('When the list was opened.'),
   endedAt: z.optional(moment('When the list ended.')),
@@ -77,13 +78,8 @@ export const LIST_DELETED = z
 const SHOWN_JOB = z
   .object({
     token: whole('The number of the job.'),
-    status: word<ShownJob['status']>('Status of the job', {
-      waiting: 'neither triggered nor claimed',
-      leased: 'claimed by a worker',
-      started: 'became a task',
-      succeeded: 'has succeeded',
-      failed: 'has failed',
-    }),
+    status: word<ShownJob['status']>('Status of the job', JOB_STATUSES),
+    deliveries: z.optional(whole('How often workers got the job, if it is waiting or leased and not 0.', 1)),
     payload: anyObject('The payload, as sent.'),
     task: z.optional(text('The id of its task.')),
     result: z.optional(anything('The result of a job that succeeded.')),
@@ -96,7 +92,11 @@ const SHOWN_JOB = z
   .check(z.meta({ id: 'Job', description: 'A job of a list with its status.' }));
 
 const CLAIMED_JOB = z
-  .object({ token: whole('The number of the job.'), payload: anyObject('The payload, as sent.') })
+  .object({
+    token: whole('The number of the job.'),
+    deliveries: whole('How often workers got the job, this time included.', 1),
+    payload: anyObject('The payload, as sent.'),
+  })
   .check(z.meta({ id: 'ClaimedJob', description: 'A job that no other worker can claim until the lease ends.' }));
 
 const PAGE = z
@@ -122,13 +122,20 @@ export const TRIGGERED = z
   })
   .check(z.meta({ id: 'Triggered' }));
 
+const endOfLease = {
+  expiresAt: moment('When the lease ends.'),
+  availableAgainAt: moment(
+    'When other workers can claim the jobs that are not done: a minute after `expiresAt`, because clocks differ.',
+  ),
+};
+
 export const CLAIMED = z
   .union([
     z
       .object({
         claimId: text('Identifies the claim, its jobs and its list.'),
         jobs: list(CLAIMED_JOB, 'The claimed jobs.', 1),
-        expiresAt: moment('When the lease ends.'),
+        ...endOfLease,
       })
       .check(z.meta({ id: 'Claim' })),
     z
@@ -141,13 +148,48 @@ export const CLAIMED = z
       ),
   ])
   .check(z.describe('A claim, or no jobs.'));
-const RENEWED = z.object({ expiresAt: moment('When the lease ends.') }).check(z.meta({ id: 'Renewed' }));
+export const RENEWED = z.object(endOfLease).check(z.meta({ id: 'Renewed' }));
 export const CLAIM_COMPLETED = z
   .object({ complete: flag('Whether the list is complete.') })
   .check(z.meta({ id: 'ClaimCompleted' }));
-export const RELEASED = z.object({ released: whole('Number of released jobs.') }).check(z.meta({ id: 'Released' }));
+export const RELEASED = z
+  .object({
+    released: whole('Number of released jobs.'),
+    failed: whole('Number of attempted jobs that failed, because this was their last delivery.'),
+  })
+  .check(z.meta({ id: 'Released' }));
+export const BROKEN = z
+  .object({
+    claim: text('The claim that was ended.'),
+    released: whole('Number of its jobs that others can claim now.'),
+  })
+  .check(z.meta({ id: 'ClaimBroken' }));
+const LISTED_CLAIM = z
+  .object({
+    claim: text('Names the claim. Use it to end the claim.'),
+    holder: z.optional(text('As given when the jobs were claimed.')),
+    since: z.optional(moment('When the jobs were claimed. Missing in lists of older releases.')),
+    state: word<'running' | 'ended' | 'available'>('State of its lease', {
+      running: 'the lease has not ended',
+      ended: 'the lease has ended, but until `availableAgainAt` only its worker can continue',
+      available: 'other workers can claim the jobs',
+    }),
+    ...endOfLease,
+    jobs: whole('Number of its jobs that are not done.'),
+    deliveries: whole('How often workers got these jobs, this time included.', 1),
+    ranges: list(
+      z.object({ first: whole('The number of the first job.'), count: whole('Number of jobs.', 1) }),
+      'The jobs of the claim. Those that are done are included.',
+      1,
+    ),
+  })
+  .check(z.meta({ id: 'ListedClaim', description: 'A claim that still has its jobs.' }));
+export const CLAIM_PAGE = z
+  .object({ claims: list(LISTED_CLAIM, 'All claims, by the end of their leases.') })
+  .check(z.meta({ id: 'ClaimPage' }));
 
 export type List = z.infer<typeof LIST>;
+export type ListedClaimView = z.infer<typeof LISTED_CLAIM>;
 export type ListOutline = z.infer<typeof LIST_OUTLINE>;
 export type ListPage = z.infer<typeof PAGE>;
 export type Job = z.infer<typeof SHOWN_JOB>;
@@ -188,7 +230,7 @@ export const LISTS_DESCRIBED = [
       summary: 'Seals a list: no more jobs can be added',
       description: 'A repeat changes nothing.',
       answers: { 200: { description: 'The list.', schema: LIST } },
-      problems: { 404: NONE, 409: 'The list is cancelled.', 503: BUSY },
+      problems: { 404: NONE, 409: 'The list is cancelled, or the claim belongs to another list.', 503: BUSY },
     },
     cancelList: {
       summary: 'Cancels a list: waiting jobs never start',
@@ -235,7 +277,7 @@ export const LISTS_DESCRIBED = [
       },
       problems: {
         404: NONE,
-        409: `The list has no operation, is complete or cancelled, or ${UNCONFIGURED}.`,
+        409: `The list has no operation, is complete or cancelled, the token was used for another amount, or ${UNCONFIGURED}.`,
         503: BUSY,
       },
     },
@@ -243,9 +285,23 @@ export const LISTS_DESCRIBED = [
   ...describeCalls(CLAIM_CALLS, {
     claimJobs: {
       summary: 'Claims jobs for a limited time',
-      example: { count: 100, leaseSeconds: 60 },
-      answers: { 200: { description: 'Consecutive jobs, or none.', schema: CLAIMED } },
-      problems: { 404: NONE, 409: 'The list is cancelled.', 503: BUSY },
+      description: 'Fresh jobs come before released ones. A job that was delivered too often fails.',
+      example: { count: 100, leaseSeconds: 60, holder: 'worker-3' },
+      answers: { 200: { description: 'Jobs, or none.', schema: CLAIMED } },
+      problems: { 404: NONE, 409: 'The list is cancelled, or the claim belongs to another list.', 503: BUSY },
+    },
+    listClaims: {
+      summary: 'Lists the claims of a list, with their holders',
+      answers: { 200: { description: 'The claims.', schema: CLAIM_PAGE } },
+      problems: { 404: NONE },
+    },
+    breakClaim: {
+      summary: 'Ends a claim: others can claim its unfinished jobs at once',
+      description: 'Its worker learns it at its next call. Until then, two workers may have the same job.',
+      answers: {
+        200: { description: 'The claim was ended.', schema: BROKEN, example: { claim: 'k3x9Qz1B', released: 100 } },
+      },
+      problems: { 404: 'There is no such list or claim.', 409: 'The claim belongs to another list.' },
     },
     renewClaim: {
       summary: 'Renews the lease of a claim',
@@ -265,7 +321,10 @@ export const LISTS_DESCRIBED = [
     releaseClaim: {
       summary: 'Releases the unfinished jobs of a claim',
       description: 'A repeat changes nothing and answers 0.',
-      answers: { 200: { description: 'The jobs were released.', schema: RELEASED, example: { released: 3 } } },
+      example: { attempted: [{ token: 17, error: { code: 'no-depot', message: 'MUC is closed' } }] },
+      answers: {
+        200: { description: 'The jobs were released.', schema: RELEASED, example: { released: 3, failed: 0 } },
+      },
       problems: { 404: NONE, 409: 'The claim belongs to another list.', 503: BUSY },
     },
   }),

@@ -26,15 +26,15 @@ import { listView, printShownJob } from './views.ts';
 const CLEAR_TIME = 5_000;
 
 export const listRoutes = (deps: ApiDeps): Hono => {
-  const { config, fanOuts, lists, machine } = deps;
-  const viewOf = async (list: List) => listView(list, await listProgress(fanOuts, list, machine.now()));
+  const { config, lists, machine } = deps;
+  const viewOf = async (list: List) => listView(list, await listProgress(deps, list));
 
   const routes = serve(deps, LIST_CALLS, {
     openList: async ({ context, body }) => {
       const { id = deps.newId() as ListId, name, ...rest } = await body((given) => unconfigured(config, given));
       const now = machine.now();
       const opening: NewList = {
-        ...(rest as Pick<NewList, 'operation' | 'callback'>),
+        ...(rest as Pick<NewList, 'operation' | 'callback' | 'maxDeliveries'>),
         id: trackerOf(id),
         createdAt: now,
         ...(name === undefined ? {} : { userKey: name }),
@@ -85,8 +85,9 @@ export const listRoutes = (deps: ApiDeps): Hono => {
     },
 
     listJobs: async ({ context, part, query }) => {
-      const place = query();
-      const { jobs, next } = await jobsPage(deps, await lookUp(deps, listNamed(part('id'))), place);
+      const { from, limit, status } = query();
+      const wanted = { from, limit, ...(status === undefined ? {} : { status }) };
+      const { jobs, next } = await jobsPage(deps, await lookUp(deps, listNamed(part('id'))), wanted);
       const rest = next === undefined ? '' : `,"next":${next}`;
       return context.body(`{"jobs":[${jobs.map(printShownJob).join(',')}]${rest}}`, 200, JSON_TYPE);
     },
@@ -98,7 +99,7 @@ export const listRoutes = (deps: ApiDeps): Hono => {
       const count = await triggeredOf(deps, id, await trigger(deps, id, wanted, token, senderIn(context)));
       return context.json({
         triggered: count,
-        left: await availableIn(fanOuts, await lookUp(deps, id), machine.now()),
+        left: await availableIn(deps, await lookUp(deps, id)),
       });
     },
   });
@@ -110,12 +111,13 @@ const isClosed = (id: ListId, status: List['status'], rest: string): HttpProblem
   new HttpProblem(409, `list ${id} is ${status}: ${rest}`);
 
 /** Refuses to open a list if its id belongs to a list with other fields, or to a deleted list. @throws HttpProblem */
-const expectSame = (id: ListId, stored: List, { operation, userKey, callback }: NewList): void => {
+const expectSame = (id: ListId, stored: List, { operation, userKey, callback, maxDeliveries }: NewList): void => {
   if (stored.status === 'expired') throw new HttpProblem(409, `list ${id} was deleted: use another id`);
   const [other] = [
     ...(stored.operation === operation ? [] : ['operation']),
     ...(stored.userKey === userKey ? [] : ['name']),
     ...(stored.callback === callback ? [] : ['callback']),
+    ...(stored.maxDeliveries === maxDeliveries ? [] : ['maxDeliveries']),
   ];
   if (other)
     throw new HttpProblem(409, `list ${id} already exists with another ${other}: use another id, or the same ${other}`);
@@ -157,6 +159,11 @@ const triggeredOf = async (deps: ApiDeps, id: ListId, triggered: Triggered): Pro
     case 'closed':
       if (triggered.status === 'expired') throw await unknownList(deps, id);
       throw isClosed(id, triggered.status, 'its jobs can no longer be triggered');
+    case 'other-amount':
+      throw new HttpProblem(
+        409,
+        `the token was already used to trigger ${triggered.wanted} of list ${id}: use a new token, or the same amount`,
+      );
     case 'no-operation':
       throw new HttpProblem(
         409,
@@ -170,10 +177,10 @@ const triggeredOf = async (deps: ApiDeps, id: ListId, triggered: Triggered): Pro
  * @throws HttpProblem
  */
 const remove = async (deps: ApiDeps, id: ListId) => {
-  const { fanOuts, lists, machine } = deps;
+  const { lists, machine } = deps;
   const stored = await lists.read(id);
   const list = stored?.status === 'expired' ? stored : await lookUp(deps, id);
-  const progress = list.status === 'expired' ? undefined : await listProgress(fanOuts, list, machine.now());
+  const progress = list.status === 'expired' ? undefined : await listProgress(deps, list);
   const ended = await discard(deps, list);
   if (ended?.event)
     throw new HttpProblem(409, `the event of the end of list ${id} is being sent: try again in a moment`);

@@ -1,22 +1,26 @@
 /** Deferred lists and jobs as the HTTP API shows them. */
+import type { Millis } from '../../domain/ids.ts';
 import { listOf } from '../../domain/lists/ids.ts';
-import type { Job, List as StoredList } from '../../domain/lists/list.ts';
+import { freeAfter, type List as StoredList } from '../../domain/lists/list.ts';
+import type { ClaimedJob } from '../../steps/lists/claim.ts';
+import type { ListedClaim } from '../../steps/lists/claims.ts';
 import type { ListProgress, ShownJob } from '../../steps/lists/jobs.ts';
 import { iso } from '../shared/iso.ts';
-import type { List, ListOutline } from './responses.ts';
+import type { List, ListedClaimView, ListOutline } from './responses.ts';
 
 /** @param progress the counts of jobs. They are left out on pages of lists, and after the list's rows were deleted. */
 export const listView = (
   list: StoredList,
   progress: ListProgress | undefined,
 ): ListOutline & Partial<Omit<List, 'status'>> => {
-  const { id, status, operation, userKey, callback, total, createdAt, ended } = list;
+  const { id, status, operation, userKey, callback, maxDeliveries, total, createdAt, ended } = list;
   return {
     id: listOf(id),
     status: status === 'expired' ? 'deleted' : status,
     ...(operation === undefined ? {} : { operation }),
     ...(userKey === undefined ? {} : { name: userKey }),
     ...(callback === undefined ? {} : { callback }),
+    ...(maxDeliveries === undefined ? {} : { maxDeliveries }),
     total,
     ...(progress ? countsView(progress) : {}),
     createdAt: iso(createdAt),
@@ -38,14 +42,32 @@ const countsView = ({
     : { started, done: succeeded + failed, succeeded, failed }),
 });
 
-/** A job as JSON text, with its payload inserted as sent. */
-export const printJob = ({ token, payload }: Job): string => `{"token":${token},"payload":${payload}}`;
+/** A claim as `GET /lists/ID/claims` shows it. */
+export const claimView = ({ key, leases, holder, open }: ListedClaim, now: Millis): ListedClaimView => {
+  const until = leases[0]?.until ?? 0;
+  return {
+    claim: key,
+    ...(holder?.name === undefined ? {} : { holder: holder.name }),
+    ...(holder ? { since: iso(holder.since) } : {}),
+    state: now <= until ? 'running' : freeAfter(until) < now ? 'available' : 'ended',
+    expiresAt: iso(until),
+    availableAgainAt: iso(freeAfter(until)),
+    jobs: open,
+    deliveries: Math.max(...leases.map(({ deliveries }) => deliveries)),
+    ranges: leases.map(({ first, count }) => ({ first, count })),
+  };
+};
+
+/** A claimed job as JSON text, with its payload inserted as sent. */
+export const printClaimedJob = ({ token, deliveries, payload }: ClaimedJob): string =>
+  `{"token":${token},"deliveries":${deliveries},"payload":${payload}}`;
 
 /** A job as JSON text, with its status. */
-export const printShownJob = ({ token, status, payload, task, result, error }: ShownJob): string => {
+export const printShownJob = ({ token, status, deliveries, payload, task, result, error }: ShownJob): string => {
   const named = [
     `"token":${token}`,
     `"status":"${status}"`,
+    ...(deliveries === undefined ? [] : [`"deliveries":${deliveries}`]),
     `"payload":${payload}`,
     ...(task === undefined ? [] : [`"task":${JSON.stringify(task)}`]),
     ...(result === undefined ? [] : [`"result":${result}`]),

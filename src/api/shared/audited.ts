@@ -95,6 +95,7 @@ const NAMED: Readonly<Record<string, keyof Subject>> = {
   batches: 'batch',
   'dead-letters': 'queue',
   lists: 'list',
+  claims: 'claim',
   'fan-outs': 'fanOut',
   fleets: 'fleet',
   nodes: 'node',

@@ -8,6 +8,7 @@ export const ACTIONS = {
   resume: 'an operation or Target was resumed',
   flush: 'the waiting tasks of a Target were batched at once',
   cancel: 'a task, or the rest of a list, was cancelled',
+  break: 'the claim of a worker on jobs of a list was ended',
   redrive: 'failed tasks or dead letters were run again',
   complete: 'the results of a batch were reported',
   repair: 'stuck Targets or batches were repaired',
@@ -31,6 +32,7 @@ export type Subject = Readonly<
       | 'queue'
       | 'messages'
       | 'list'
+      | 'claim'
       | 'fanOut'
       | 'fleet'
       | 'node'

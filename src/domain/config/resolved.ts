@@ -67,6 +67,8 @@ export interface FanOutPolicy {
 export interface ListPolicy {
   /** How long a list is stored after its end. */
   readonly keep: Millis;
+  /** How often a job is handed out to workers before it fails, if its list names no number of its own. */
+  readonly maxDeliveries: number;
   /** The destination for events of lists that name no destination. Null if these events go nowhere. */
   readonly callback: string | null;
 }

@@ -10,8 +10,9 @@ import type { Finding } from '../batches/findings.ts';
 import type { SealReason } from '../batches/policy.ts';
 import type { Reason } from '../downstream/downstream.ts';
 import type { FanOutId } from '../fan-out-ids.ts';
-import type { EndReason } from '../fan-outs/fan-out.ts';
+import type { EndReason, FanOut } from '../fan-outs/fan-out.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId } from '../ids.ts';
+import type { ClaimKey, ListId } from '../lists/ids.ts';
 import type { Pause } from '../operations/slots.ts';
 import type { Power, RulesMode } from '../producers/rules.ts';
 
@@ -223,6 +224,26 @@ export type FlowEvent =
    * at all.
    */
   | { readonly event: 'fan-out-untold'; readonly fanOut: FanOutId; readonly destination: string }
+  /** A user deleted a fan-out or list. `was`: its status before. */
+  | { readonly event: 'fan-out-deleted'; readonly fanOut: FanOutId; readonly was: FanOut['status'] }
+  /**
+   * The lists that hand out jobs, as the sweep read them: on one page of their rows. `available` and `leased` are numbers
+   * of jobs, done ones inside of ranges included. `deliveries`: the most of any range that was handed out.
+   */
+  | {
+      readonly event: 'lists-counted';
+      readonly open: number;
+      readonly available: number;
+      readonly leased: number;
+      readonly oldest: Millis;
+      readonly deliveries: number;
+    }
+  /** Jobs of a list failed, because workers got them as often as allowed without ending them (D10). */
+  | { readonly event: 'jobs-undeliverable'; readonly list: ListId; readonly jobs: number; readonly deliveries: number }
+  /** A person ended the claim of a worker (D12). */
+  | { readonly event: 'claim-broken'; readonly list: ListId; readonly claim: ClaimKey; readonly jobs: number }
+  /** A claim was refused, because the list has as many as it can have (D13). */
+  | { readonly event: 'claim-refused'; readonly list: ListId; readonly claims: number }
   /** Tasks named items of fan-outs that do not exist, or no longer exist. */
   | { readonly event: 'unknown-items'; readonly items: number; readonly first: string }
   /** A message names a batch that is not stored: the message outlived the batch, or Groupage did not send it. */

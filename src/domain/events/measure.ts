@@ -123,13 +123,27 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   untold: { adds: ({ tasks }) => ({ EventsUntold: tasks }), warns: true },
   'fan-out-untold': { adds: () => ({ EventsUntold: 1 }) },
   'fan-out-ended': {
-    adds: ({ status, because }): Values =>
-      status === 'complete'
-        ? { FanOutsCompleted: 1, FanOutsFailed: because === 'too-many-failed' ? 1 : 0 }
-        : { FanOutsExpired: 1 },
+    adds: ({ status, because }): Values => ({
+      FanOutsCompleted: status === 'complete' ? 1 : 0,
+      FanOutsFailed: because === 'too-many-failed' ? 1 : 0,
+      FanOutsExpired: because === 'idle' ? 1 : 0,
+    }),
   },
+  'fan-out-deleted': {},
   'fan-outs-counted': { adds: ({ open, oldest }) => ({ FanOutsOpen: open, OldestFanOut: oldest }) },
   'fan-out-repaired': { adds: () => ({ FanOutsRepaired: 1, Repairs: 1 }) },
+  'lists-counted': {
+    adds: ({ open, available, leased, oldest, deliveries }) => ({
+      ListsOpen: open,
+      JobsAvailable: available,
+      JobsLeased: leased,
+      OldestList: oldest,
+      MostDeliveries: deliveries,
+    }),
+  },
+  'jobs-undeliverable': { adds: ({ jobs }) => ({ JobsUndeliverable: jobs }), warns: true },
+  'claim-broken': { adds: () => ({ ClaimsBroken: 1 }), warns: true },
+  'claim-refused': { adds: () => ({ ClaimsRefused: 1 }), warns: true },
   'unknown-items': { adds: ({ items }) => ({ ItemsUnknown: items }) },
   'sweep-cut': { adds: () => ({ SweepsCut: 1 }), warns: true },
   'unknown-batch': { warns: true },

@@ -18,14 +18,17 @@ export type ListId = string & { readonly [brand]: 'ListId' };
  * separates the parts of a handle.
  */
 export type ClaimId = string & { readonly [brand]: 'ClaimId' };
-/** The short key of a claim in the list's row. It is short because each claim writes the whole row. */
+/** The short name of a claim in stored rows. It is short because each claim writes the list's whole row. */
+export type ClaimKey = string & { readonly [brand]: 'ClaimKey' };
+/** The key of a lease in the list's row. See {@link leaseKeyOf} and {@link freeKeyOf}. */
 export type LeaseKey = string & { readonly [brand]: 'LeaseKey' };
 /** The answer to a claim. It names the claim, its jobs and its list. */
 export type Handle = string & { readonly [brand]: 'Handle' };
 
-export const CLAIM_ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_@-]{0,63}$/;
+const NAME = '[A-Za-z0-9][A-Za-z0-9_@-]{0,63}';
+const CLAIM_ID_PATTERN = new RegExp(`^${NAME}$`);
 export const CLAIM_ID_RULE =
-  'must be a text of 1 to 64 characters of A-Z a-z 0-9 _ @ - and begin with a letter or a digit (the claimId in an answer is a handle; use your own id to claim)';
+  'must be a text of 1 to 64 characters of A-Z a-z 0-9 _ @ - and begin with a letter or a digit';
 
 /** Returns the id if it may name a list, otherwise undefined. */
 export const listId = (value: unknown): ListId | undefined => fanOutId(value) as ListId | undefined;
@@ -54,13 +57,52 @@ export const itemOf = (list: ListId, token: number, width: number): Item => ({
 export const taskOf = (list: ListId, token: number): TaskId => taskId(`${list}:${token}`) as TaskId;
 
 /** 48 bits: two of 64 claims share a key once in 10^11 lists. */
-export const leaseKeyOf = (claim: ClaimId): LeaseKey => digest(claim).slice(0, 8) as LeaseKey;
+export const claimKeyOf = (claim: ClaimId): ClaimKey => digest(claim).slice(0, 8) as ClaimKey;
+
+const KEY = String.raw`[\w-]{8}`;
+const CLAIM_KEY_PATTERN = new RegExp(`^${KEY}$`);
+
+/** Returns the text if it may be the key of a claim, otherwise undefined. */
+export const claimKey = (text: string): ClaimKey | undefined =>
+  CLAIM_KEY_PATTERN.test(text) ? (text as ClaimKey) : undefined;
+
+/** How often jobs were handed out to workers (D10). */
+export interface Delivered {
+  /** Of a claimed range, the present delivery is included. */
+  readonly deliveries: number;
+  /**
+   * Whether a delivery ended without a report: the worker died, the claim was broken, or the worker released the jobs
+   * without naming those it had begun. One of these jobs may be the cause, so they are claimed in ever smaller numbers.
+   */
+  readonly isSuspect: boolean;
+}
+
+/** A claim in its first delivery, or jobs that were never handed out, need no suffix. */
+const suffixOf = ({ deliveries, isSuspect }: Delivered, usual: number): string =>
+  deliveries === usual && !isSuspect ? '' : `${isSuspect ? '!' : '*'}${deliveries}`;
 
 /**
- * The key of a range of jobs that were claimed once and are free again. It contains the first job; no claim's key
- * contains `@`.
+ * The key of a claimed range: the claim, the number of the range if the claim has several (`~1`, `~2` …), and the
+ * deliveries unless this is the first one (`*2`, or `!2` for suspect jobs).
  */
-export const freeKeyOf = (first: number): LeaseKey => `@${first}` as LeaseKey;
+export const leaseKeyOf = (claim: ClaimKey, place: number, delivered: Delivered): LeaseKey =>
+  `${claim}${place === 0 ? '' : `~${place}`}${suffixOf(delivered, 1)}` as LeaseKey;
+
+/** The key of a range that was handed out and is free again: `@`, its first job, and the deliveries unless it has none. */
+export const freeKeyOf = (first: number, delivered: Delivered): LeaseKey =>
+  `@${first}${suffixOf(delivered, 0)}` as LeaseKey;
+
+const LEASE_KEY = /^(?:@\d+|([^~*!@]+)(?:~\d+)?)(?:([*!])(\d+))?$/;
+
+/** Reads the key of a lease. A free range has no claim. */
+export const parseLeaseKey = (key: string): Delivered & { readonly claim?: ClaimKey } => {
+  const [, claim, mark, deliveries] = LEASE_KEY.exec(key) ?? [];
+  return {
+    ...(claim === undefined ? {} : { claim: claim as ClaimKey }),
+    deliveries: deliveries === undefined ? (claim === undefined ? 0 : 1) : Number(deliveries),
+    isSuspect: mark === '!',
+  };
+};
 
 /**
  * A mark of the list in each handle. A handle of one list is not valid for another list, even if the claim has the same
@@ -68,19 +110,35 @@ export const freeKeyOf = (first: number): LeaseKey => `@${first}` as LeaseKey;
  */
 const markOf = (list: ListId): string => digest(list).slice(0, 6);
 
-export const handleOf = (list: ListId, claim: ClaimId, { first, count }: Range): Handle =>
-  `${claim}.${first}.${count}.${markOf(list)}` as Handle;
+/** The handle of a claim: its id, the first job and the number of jobs of each of its ranges, and the list's mark. */
+export const handleOf = (list: ListId, claim: ClaimId, ranges: readonly Range[]): Handle =>
+  [claim, ...ranges.flatMap(({ first, count }) => [first, count]), markOf(list)].join('.') as Handle;
 
 /** What a handle names, for the given list. */
-export type Handled = { readonly claim: ClaimId; readonly range: Range } | 'of-another-list' | 'no-handle';
+export type Handled = { readonly claim: ClaimId; readonly ranges: readonly Range[] } | 'of-another-list' | 'no-handle';
 
-/** The form of a handle. */
-export const HANDLE_PATTERN = /^([^.]+)\.(0|[1-9]\d{0,11})\.([1-9]\d{0,3})\.([\w-]{6})$/;
+/** One range or more, and the mark. */
+const REST = String.raw`((?:\.(?:0|[1-9]\d{0,11})\.[1-9]\d{0,4}){1,32})\.([\w-]{6})`;
+const HANDLE_PATTERN = new RegExp(`^(${NAME})${REST}$`);
+/** The form of a claim's id, or of a handle. */
+export const CLAIM_PATTERN = new RegExp(`^${NAME}(?:${REST})?$`);
+/** The forms in which a path names a claim: its id, a handle, or its key. */
+export const CLAIM_NAME_PATTERN = new RegExp(`^(?:${NAME}(?:${REST})?|${KEY})$`);
 
 export const parseHandle = (list: ListId, handle: string): Handled => {
-  const [, name, first, count, mark] = HANDLE_PATTERN.exec(handle) ?? [];
+  const [, name, numbers = '', mark] = HANDLE_PATTERN.exec(handle) ?? [];
   const claim = claimId(name);
   if (claim === undefined) return 'no-handle';
   if (mark !== markOf(list)) return 'of-another-list';
-  return { claim, range: { first: Number(first), count: Number(count) } };
+  return { claim, ranges: rangesIn(numbers) };
 };
+
+/** The ranges of a handle. Undefined if the text is no handle. */
+export const rangesOfHandle = (handle: string): readonly Range[] | undefined => {
+  const numbers = HANDLE_PATTERN.exec(handle)?.[2];
+  return numbers === undefined ? undefined : rangesIn(numbers);
+};
+
+/** @param numbers `.first.count` of each range */
+const rangesIn = (numbers: string): readonly Range[] =>
+  [...numbers.matchAll(/\.(\d+)\.(\d+)/g)].map(([, first, count]) => ({ first: Number(first), count: Number(count) }));

@@ -103,7 +103,12 @@ const end = async (deps: FanOutDeps, fanOut: FanOut, cause: Cause): Promise<FanO
   });
   const checkAt = event ? at + EVENT_OVERDUE : cleanedAt(config, id, status, at);
   const isMine = await fanOuts.end(id, { ...cause, at, checkAt, ...(event ? { event } : {}) });
-  if (isMine) report({ event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed });
+  if (isMine)
+    report(
+      because === 'deleted'
+        ? { event: 'fan-out-deleted', fanOut: id, was: fanOut.status }
+        : { event: 'fan-out-ended', fanOut: id, status, because, total: fanOut.total, failed },
+    );
   const stored = await fanOuts.read(id);
   // The function that ended the fan-out sends its event. If the response to the write was lost, the function recognises
   // its own write by the time of the end. If the function dies here, the patrol sends the event.

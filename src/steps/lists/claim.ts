@@ -1,41 +1,49 @@
 /**
- * Claim (D2 to D6): a worker claims a range of jobs for the time of a lease. A repeated claim gets the same range. The
- * worker can then renew the lease, complete its jobs, or release them.
+ * Claim (D2, D3): a worker claims jobs for the time of a lease. A repeated claim gets the same jobs. The worker can then
+ * renew the lease (`renew.ts`), complete its jobs (`complete.ts`), or release them (`release.ts`).
  */
 
-import { type ItemOutcome, isGoing } from '../../domain/fan-outs/fan-out.ts';
+import { isGoing } from '../../domain/fan-outs/fan-out.ts';
 import type { Millis } from '../../domain/ids.ts';
+import { type ClaimId, type ClaimKey, claimKeyOf, type Handle, handleOf, type ListId } from '../../domain/lists/ids.ts';
 import {
-  type ClaimId,
-  type Handle,
-  type Handled,
-  handleOf,
-  itemOf,
-  type LeaseKey,
-  type ListId,
-  leaseKeyOf,
-  type Range,
-  trackerOf,
-} from '../../domain/lists/ids.ts';
-import {
-  CLAIMS_MAX,
+  APART_MAX,
+  type ClaimPlan,
+  type ClaimTaking,
+  claimsIn,
+  countOf,
   endOf,
   freed,
+  type Holder,
+  handsOut,
+  isFree,
   type Job,
   type Lease,
   type List,
   leaseEnd,
+  type OpenIn,
   planClaim,
+  planTake,
+  rangesOf,
   tokensOf,
 } from '../../domain/lists/list.ts';
-import type { JobResult } from '../../ports/lists.ts';
+import { inParts } from '../../util/parts.ts';
 import { ListBusy, retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
-import { ackItems } from '../fan-outs/ack-items.ts';
-import { doneIn } from './jobs.ts';
+import { failSpent, maxDeliveriesOf } from './deliveries.ts';
+import { doneIn, openIn } from './done.ts';
+import { gatherEnded } from './gather.ts';
+import { changeClaim, type HeldClaim } from './held.ts';
+import { mergeFree } from './merge-free.ts';
+
+/** A job as its worker gets it. */
+export interface ClaimedJob extends Job {
+  /** How often the job was handed out, this time included. */
+  readonly deliveries: number;
+}
 
 export type Claimed =
-  | { readonly kind: 'claimed'; readonly handle: Handle; readonly jobs: readonly Job[]; readonly until: Millis }
+  | { readonly kind: 'claimed'; readonly handle: Handle; readonly jobs: readonly ClaimedJob[]; readonly until: Millis }
   /** No job is available now. `status` and the leases of other workers show whether a job may become available. */
   | { readonly kind: 'none'; readonly status: List['status'] }
   /** The list was cancelled or deleted. */
@@ -48,192 +56,221 @@ export interface Claim {
   readonly count: number;
   /** Duration of the lease. */
   readonly lease: Millis;
+  /** The name of the worker. */
+  readonly holder?: string;
 }
 
-/** D2. Claims a range of jobs. @throws ListBusy */
-export const claimJobs = (deps: ListDeps, id: ListId, claim: Claim): Promise<Claimed> =>
-  retryWhileContended(deps.machine, id, () => tryToClaim(deps, id, claim));
+/** D2. Claims jobs. @throws ListBusy */
+export const claimJobs = (deps: ListDeps, id: ListId, claim: Claim): Promise<Claimed> => {
+  let spread = 0;
+  return retryWhileContended(deps.machine, id, async () => {
+    const claimed = await tryToClaim(deps, id, claim, spread);
+    spread = deps.machine.random();
+    return claimed;
+  });
+};
 
-const tryToClaim = async (
-  deps: ListDeps,
-  id: ListId,
-  { claim, count, lease: span }: Claim,
-): Promise<Claimed | undefined> => {
+/** What a claim is made of, besides the jobs. */
+interface Wanted {
+  readonly id: ListId;
+  readonly claim: ClaimId;
+  readonly key: ClaimKey;
+  readonly until: Millis;
+  readonly holder: Holder;
+}
+
+/** @param spread as in {@link ClaimRules} */
+const tryToClaim = async (deps: ListDeps, id: ListId, asked: Claim, spread: number): Promise<Claimed | undefined> => {
   const { lists, machine } = deps;
-  const list = await lists.read(id);
+  const { claim, count, lease: span } = asked;
+  const stored = await lists.read(id);
+  const list = stored && handsOut(stored) ? await tidied(deps, id, stored) : stored;
   if (!list || list.status === 'expired') return list ? { kind: 'closed', status: list.status } : { kind: 'unknown' };
   const now = machine.now();
   // The list ended long ago: its jobs are deleted or will be deleted soon.
   if (isGoing(list, now)) return { kind: 'unknown' };
-  const key = leaseKeyOf(claim);
-  const until = leaseEnd(now, span);
-  const plan = planClaim(list, key, count, now);
+  const key = claimKeyOf(claim);
+  const holder = { since: now, ...(asked.holder === undefined ? {} : { name: asked.holder }) };
+  const wanted: Wanted = { id, claim, key, until: leaseEnd(now, span), holder };
+  const apart = list.apart && (await lists.claimApart(id, key));
+  if (apart) return again(deps, list, wanted, { ...apart, isApart: true });
+  const rules = {
+    maxDeliveries: maxDeliveriesOf(deps, list),
+    claimsMax: lists.claimsMax,
+    spread,
+  };
+  const plan = planClaim(list, key, count, now, rules);
   switch (plan.do) {
-    case 'hand-out':
-      return handOut(deps, id, claim, plan.lease, 'once more');
-    case 'renew':
-      return take(deps, id, claim, [plan.lease], [{ ...plan.lease, until }]);
-    case 'take': {
-      const lease = { ...plan.range, key, until };
-      return take(deps, id, claim, plan.from, [lease, ...(plan.rest ? [plan.rest] : [])]);
-    }
-    case 'fresh':
-      return leaseFresh(deps, list, id, claim, { key, count: plan.count, until });
+    case 'again':
+      return again(deps, list, wanted, { key, leases: plan.leases, isApart: false });
+    case 'fail':
+      return failSpent(deps, id, list, plan.leases);
+    case 'take':
+      return take(deps, list, wanted, plan);
     case 'none':
       return { kind: 'none', status: list.status };
-    case 'wait':
-      throw new ListBusy(id, `${CLAIMS_MAX} claims are under way, the most that a list can have`);
     case 'refuse':
       return { kind: list.status === 'cancelled' ? 'closed' : 'none', status: list.status };
   }
 };
 
-/** @param to the new leases. The first one belongs to the worker that claims. */
-const take = async (deps: ListDeps, id: ListId, claim: ClaimId, from: readonly Lease[], to: readonly Lease[]) => {
-  // A worker may take its own expired lease again, even after the list was cancelled. Another worker may take an
-  // expired lease only while the list hands out jobs.
-  const how = from[0]?.key === to[0]?.key ? 'any-time' : 'handing-out';
-  return (await deps.lists.change(id, from, to, how))
-    ? handOut(deps, id, claim, to[0] as Lease, 'once more')
-    : undefined;
+/** The list with the jobs of ended claims in its row, and with as few free ranges as possible. */
+const tidied = async (deps: ListDeps, id: ListId, list: List): Promise<List | undefined> => {
+  const gathered = await gatherEnded(deps, id, list);
+  return gathered && mergeFree(deps, id, gathered);
 };
 
-const leaseFresh = async (
-  deps: ListDeps,
-  { total }: List,
+/** A repeated claim gets its jobs again. If its lease has ended, and no other claim has its jobs, it is renewed. */
+const again = async (deps: ListDeps, list: List, wanted: Wanted, stored: HeldClaim): Promise<Claimed | undefined> => {
+  const { id, until } = wanted;
+  const isOver = stored.leases.some((lease) => isFree(lease, deps.machine.now()));
+  const leases = isOver ? stored.leases.map((lease) => ({ ...lease, until })) : stored.leases;
+  if (isOver && !(await changeClaim(deps.lists, id, list, stored, { keep: leases }))) return undefined;
+  const done = await doneIn(deps.fanOuts, id, leases);
+  return handOut(deps, list, wanted, { ...stored, leases }, (token) => !done.has(token));
+};
+
+/** Number of candidates that are read at once. */
+const READ_AT_ONCE = 8;
+
+/** Reads as many free leases as are needed for `most` jobs, with their jobs that are not done. */
+const openCandidates = async (
+  { fanOuts }: ListDeps,
   id: ListId,
-  claim: ClaimId,
-  wanted: { readonly key: LeaseKey; readonly count: number; readonly until: Millis },
-) => {
-  const lease = await deps.lists.leaseFresh(id, { ...wanted, total, most: CLAIMS_MAX });
-  return lease && handOut(deps, id, claim, lease, 'for the first time');
+  { from, most }: ClaimPlan & { readonly do: 'take' },
+): Promise<readonly OpenIn[]> => {
+  const opened: OpenIn[] = [];
+  for (const part of inParts(from, READ_AT_ONCE)) {
+    if (countOf(opened.flatMap(({ open }) => open)) >= most) break;
+    opened.push(...(await openIn(fanOuts, id, part)));
+  }
+  return opened;
+};
+
+const take = async (
+  deps: ListDeps,
+  list: List,
+  wanted: Wanted,
+  plan: ClaimPlan & { readonly do: 'take' },
+): Promise<Claimed | undefined> => {
+  const { id, key, until, holder } = wanted;
+  const opened = await openCandidates(deps, id, plan);
+  const taking = planTake(list, plan, opened, key, until);
+  const leases = await (plan.isApart ? putApart(deps, list, wanted, taking) : putInRow(deps, list, wanted, taking));
+  // Only done jobs were left in these leases, or another function was faster.
+  if (!leases || leases.length === 0) return undefined;
+  const open = new Set(opened.flatMap((each) => each.open.flatMap(tokensOf)));
+  const isOpen = (token: number): boolean => taking.from.length === 0 || token >= list.head || open.has(token);
+  return handOut(deps, list, wanted, { key, leases, holder, isApart: plan.isApart }, isOpen);
+};
+
+/** What the write of a claim takes from the list's row, and what it checks. */
+const changeOf = (list: List, { from, rest, fresh }: ClaimTaking, to: readonly Lease[]) => ({
+  from,
+  to: [...to, ...(rest ? [rest] : [])],
+  isHandingOut: true,
+  ...(fresh > 0 ? { fresh: { head: list.head, count: fresh } } : {}),
+  hasHolders: list.holders !== undefined,
+  apart: list.apart ?? ('none' as const),
+});
+
+/** Returns the leases of the claim, or undefined if another function was faster. */
+const putInRow = async (
+  { lists, machine }: ListDeps,
+  list: List,
+  { id, holder }: Wanted,
+  taking: ClaimTaking,
+): Promise<readonly Lease[] | undefined> => {
+  const [lease] = taking.to;
+  const held = list.holders ? { holder } : {};
+  if (lease && taking.from.length === 0) {
+    // Without free leases, the write needs no particular state of the list, so many workers can claim at once.
+    const most = list.leases.length + lists.claimsMax - claimsIn(list, machine.now());
+    const fresh = { total: list.total, most, ...held, apart: list.apart ?? ('none' as const) };
+    const stored = await lists.leaseFresh(id, lease, fresh);
+    return stored && [stored];
+  }
+  const change = changeOf(list, taking, taking.to);
+  const isMine = await lists.change(id, { ...change, ...(lease ? { holder: [lease.key, holder] as const } : {}) });
+  return isMine ? taking.to : undefined;
+};
+
+/** D13. Puts the claim into a row of its own. @throws ListBusy */
+const putApart = async (
+  { lists, report }: ListDeps,
+  list: List,
+  { id, key, holder }: Wanted,
+  taking: ClaimTaking,
+): Promise<readonly Lease[] | undefined> => {
+  const { apart } = list;
+  const [lease] = taking.to;
+  if (!lease) return (await lists.change(id, changeOf(list, taking, []))) ? [] : undefined;
+  if (apart && apart.count >= APART_MAX) {
+    const claims = lists.claimsMax + apart.count;
+    report({ event: 'claim-refused', list: id, claims });
+    const why = `${claims} claims are under way, the most that a list can have`;
+    throw new ListBusy(id, `${why} (groupage lists claims shows them, and groupage lists break ends one)`);
+  }
+  const becomes = { count: (apart?.count ?? 0) + 1, until: Math.min(apart?.until ?? lease.until, lease.until) };
+  const isMine = await lists.putApart(
+    id,
+    { key, leases: taking.to, holder },
+    { ...changeOf(list, taking, []), becomes },
+  );
+  return isMine ? taking.to : undefined;
 };
 
 /**
- * D2. Returns the jobs of a lease that are not done. If all are done, the lease is removed: the worker that did the
- * jobs died before it ended the lease.
- *
- * Jobs that do not fit in one response become available again.
+ * D2. Returns the jobs of a claim that are not done. If all are done, its leases are removed: the worker that did the
+ * jobs died before it ended them. Jobs that do not fit in one response become available again.
  */
 const handOut = async (
-  { lists, fanOuts }: ListDeps,
-  id: ListId,
-  claim: ClaimId,
-  lease: Lease,
-  how: 'for the first time' | 'once more',
+  { lists }: ListDeps,
+  list: List,
+  { id, claim }: Wanted,
+  mine: HeldClaim,
+  isOpen: (token: number) => boolean,
 ): Promise<Claimed | undefined> => {
-  const done = how === 'once more' ? await doneIn(fanOuts, id, lease) : new Map();
-  const jobs = done.size < lease.count ? await lists.jobs(id, lease) : [];
-  // The jobs have been deleted, because the list is being deleted.
-  if (jobs.length === 0 && done.size < lease.count) return undefined;
-  const end = jobs.length > 0 ? lease.first + jobs.length : endOf(lease);
-  const rest = end < endOf(lease) ? [freed({ first: end, count: endOf(lease) - end })] : [];
-  const mine = { ...lease, count: end - lease.first };
-  const open = jobs.filter(({ token }) => !done.has(token));
-  const keeps = open.length > 0 ? [mine] : [];
-  const isChanged = open.length === 0 || rest.length > 0;
-  if (isChanged && !(await lists.change(id, [lease], [...keeps, ...rest], 'any-time'))) return undefined;
-  return open.length > 0
-    ? { kind: 'claimed', handle: handleOf(id, claim, mine), jobs: open, until: lease.until }
-    : undefined;
-};
-
-/** The claim and range that a handle contains. */
-export type Held = Exclude<Handled, string>;
-
-/** D4. The lease of a claim, if the list still has it with exactly the range of the handle. */
-const leaseOf = ({ leases }: List, { claim, range }: Held): Lease | undefined => {
-  const key = leaseKeyOf(claim);
-  return leases.find((lease) => lease.key === key && lease.first === range.first && lease.count === range.count);
-};
-
-type NotHeld = { readonly kind: 'lost' } | { readonly kind: 'unknown' };
-
-/** A lease without its end time, because D4 does not compare end times. */
-const whenever = ({ key, first, count }: Lease) => ({ key, first, count });
-
-/** Renews the lease of a claim. @param span duration of the renewed lease, from now. */
-export const renew = async (
-  { lists, machine }: ListDeps,
-  id: ListId,
-  held: Held,
-  span: Millis,
-): Promise<{ readonly kind: 'renewed'; readonly until: Millis } | NotHeld> => {
-  const list = await lists.read(id);
-  if (!list || list.status === 'expired') return { kind: 'unknown' };
-  const lease = leaseOf(list, held);
-  const until = leaseEnd(machine.now(), span);
-  const isMine = lease && (await lists.change(id, [whenever(lease)], [{ ...lease, until }], 'any-time'));
-  return isMine ? { kind: 'renewed', until } : { kind: 'lost' };
-};
-
-/** D6. Makes the jobs that are not done available again, and returns their number. A repeat is harmless. */
-export const release = async (
-  { lists, fanOuts }: ListDeps,
-  id: ListId,
-  held: Held,
-): Promise<{ readonly kind: 'released'; readonly count: number } | { readonly kind: 'unknown' }> => {
-  const list = await lists.read(id);
-  if (!list || list.status === 'expired') return { kind: 'unknown' };
-  const lease = leaseOf(list, held);
-  if (!lease) return { kind: 'released', count: 0 };
-  const count = lease.count - (await doneIn(fanOuts, id, lease)).size;
-  const isMine = await lists.change(id, [whenever(lease)], count > 0 ? [freed(lease)] : [], 'any-time');
-  return { kind: 'released', count: isMine ? count : 0 };
-};
-
-/** Results of some jobs, or one outcome for all of them. */
-export type Completion = readonly JobResult[] | ItemOutcome;
-
-export type Completed = { readonly kind: 'done'; readonly complete: boolean } | NotHeld;
-
-/**
- * D5. Checks the lease, stores the results, acks the jobs in the list's tracker, and ends the lease after its last job.
- * If the function dies before the end, the lease stays and no job is lost.
- *
- * A worker that no longer has the lease gets 'done' if all jobs that it reports are done: its earlier response was
- * lost, or another worker did the jobs. Otherwise it gets 'lost'.
- */
-export const complete = async (deps: ListDeps, id: ListId, held: Held, completion: Completion): Promise<Completed> => {
-  const { lists, fanOuts, machine } = deps;
-  const list = await lists.read(id);
-  if (!list || isGoing(list, machine.now())) return { kind: 'unknown' };
-  const lease = leaseOf(list, held);
-  const results = typeof completion === 'string' ? resultsOf(held.range, completion) : completion;
-  if (!lease) {
-    const done = await doneIn(fanOuts, id, held.range);
-    return results.every(({ token }) => done.has(token))
-      ? { kind: 'done', complete: list.status === 'complete' }
-      : { kind: 'lost' };
+  const { leases } = mine;
+  const open = leases.flatMap((lease) => rangesOf(tokensOf(lease).filter(isOpen)));
+  if (open.length === 0) {
+    await changeClaim(lists, id, list, mine, {});
+    return undefined;
   }
-  const isComplete = await ack(deps, id, lease, results);
-  const named = new Set(results.map(({ token }) => token));
-  const isAll = named.size === lease.count || (await doneIn(fanOuts, id, lease)).size === lease.count;
-  // This write is refused if another worker has taken the lease meanwhile. That worker finds the jobs done.
-  if (isAll) await lists.change(id, [whenever(lease)], [], 'any-time');
-  return { kind: 'done', complete: isComplete };
+  const jobs = await lists.jobs(id, open);
+  const last = jobs.at(-1);
+  // The jobs have been deleted, because the list is being deleted.
+  if (!last) return undefined;
+  const isWhole = jobs.length === countOf(open);
+  const { keep, free } = isWhole ? { keep: leases, free: [] } : fitting(leases, last.token);
+  if (!isWhole && !(await changeClaim(lists, id, list, mine, { keep, free }))) return undefined;
+  return {
+    kind: 'claimed',
+    handle: handleOf(id, claim, keep),
+    jobs: jobs.map((job) => ({ ...job, deliveries: deliveriesOf(keep, job.token) })),
+    until: leases[0]?.until ?? 0,
+  };
 };
 
-const resultsOf = (range: Range, outcome: ItemOutcome): readonly JobResult[] =>
-  tokensOf(range).map((token) => ({ token, outcome }));
+const deliveriesOf = (leases: readonly Lease[], token: number): number =>
+  leases.find((lease) => token >= lease.first && token < endOf(lease))?.deliveries ?? 1;
 
-/**
- * D5. Stores the results before the ack, so that every done job has its result. If two workers did the same job, the
- * first stored result stands.
- */
-const ack = async (
-  { lists, ...deps }: ListDeps,
-  id: ListId,
-  range: Range,
-  results: readonly JobResult[],
-): Promise<boolean> => {
-  const { fanOuts } = deps;
-  const withResult = results.filter(({ result, error }) => result !== undefined || error !== undefined);
-  const done = withResult.length > 0 ? await doneIn(fanOuts, id, range) : new Map();
-  const open = withResult.filter(({ token }) => !done.has(token));
-  const stored = open.length > 0 ? await lists.putResults(id, open) : [];
-  const outcomes = new Map([...results, ...stored].map(({ token, outcome }) => [token, outcome]));
-  const acks = [...outcomes].map(([token, outcome]) => ({ item: itemOf(id, token, fanOuts.width), outcome }));
-  const answer = await ackItems(deps, acks);
-  return answer.fanOuts.some((each) => each.id === trackerOf(id) && each.complete);
+/** Jobs that were taken, but not handed out: this was no delivery. */
+const unfit = (lease: Lease): readonly Lease[] => {
+  const deliveries = lease.deliveries - 1;
+  return [freed(lease, { deliveries, isSuspect: lease.isSuspect && deliveries > 0 })];
+};
+
+/** Divides leases, which are in the order in which they were read, after the last job that was read. */
+const fitting = (
+  leases: readonly Lease[],
+  last: number,
+): { readonly keep: readonly Lease[]; readonly free: readonly Lease[] } => {
+  const at = leases.findIndex((lease) => last >= lease.first && last < endOf(lease));
+  const cut = leases.slice(at, at + 1);
+  const kept = cut.map((lease) => ({ ...lease, count: last + 1 - lease.first }));
+  const rest = cut.flatMap((lease) =>
+    last + 1 < endOf(lease) ? unfit({ ...lease, first: last + 1, count: endOf(lease) - last - 1 }) : [],
+  );
+  return { keep: [...leases.slice(0, at), ...kept], free: [...rest, ...leases.slice(at + 1).flatMap(unfit)] };
 };

@@ -1,39 +1,30 @@
-/**
- * Reads the state of a list's jobs: which jobs are done according to the list's tracker, how many jobs are in each
- * state, and pages of jobs for display.
- */
+/** Reads the state of a list's jobs: how many jobs are in each state, and pages of jobs for display. */
 
-import pLimit from 'p-limit';
 import { itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../../domain/fan-outs/fan-out.ts';
-import type { Millis, TaskId } from '../../domain/ids.ts';
-import { itemOf, type ListId, listOf, type Range, taskOf, trackerOf } from '../../domain/lists/ids.ts';
-import { endOf, freshOf, handsOut, isFree, type Job, type Lease, type List } from '../../domain/lists/list.ts';
+import type { TaskId } from '../../domain/ids.ts';
+import { itemOf, listOf, taskOf } from '../../domain/lists/ids.ts';
+import {
+  countOf,
+  endOf,
+  freshOf,
+  handsOut,
+  isFree,
+  type Job,
+  type List,
+  type OpenIn,
+  rangesOf,
+  tokensOf,
+} from '../../domain/lists/list.ts';
 import type { Task } from '../../domain/tasks/task.ts';
-import type { FanOuts } from '../../ports/fan-outs.ts';
-import type { JobResult } from '../../ports/lists.ts';
+import type { JobResult, Lists } from '../../ports/lists.ts';
 import { bytesInString } from '../../util/json-text.ts';
+import { inParts } from '../../util/parts.ts';
 import type { ListDeps, TaskDeps } from '../deps.ts';
 import { progressOf } from '../fan-outs/progress.ts';
-
-/** The outcomes of those jobs of a range that are done, by job token. */
-export const doneIn = async (
-  fanOuts: Pick<FanOuts, 'node' | 'width'>,
-  id: ListId,
-  range: Range,
-): Promise<ReadonlyMap<number, ItemOutcome>> => {
-  const { width } = fanOuts;
-  const done = new Map<number, ItemOutcome>();
-  for (let n = Math.floor(range.first / width); n * width < endOf(range); n += 1) {
-    const node = await fanOuts.node(trackerOf(id), { level: 0, n });
-    const [from, to] = [Math.max(range.first, n * width), Math.min(endOf(range), (n + 1) * width)];
-    for (let token = from; token < to; token += 1) {
-      const slot = node?.slots[token - n * width] ?? null;
-      if (slot !== null) done.set(token, slot ? 'succeeded' : 'failed');
-    }
-  }
-  return done;
-};
+import { doneIn, openIn, type Tracker } from './done.ts';
+import { allLeases } from './gather.ts';
+import { jobsWith, type OpenStatus } from './jobs-by-status.ts';
 
 export interface ListProgress {
   /** Number of jobs that can be handed out now. */
@@ -50,12 +41,10 @@ export interface ListProgress {
   readonly failed: number;
 }
 
-type Sight = Pick<FanOuts, 'node' | 'width'>;
-
-/** Number of leases that are read at once. */
-const LEASES_AT_ONCE = 8;
-
-export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): Promise<ListProgress> => {
+export const listProgress = async (
+  { fanOuts, lists, machine }: Pick<ListDeps, 'fanOuts' | 'lists' | 'machine'>,
+  list: List,
+): Promise<ListProgress> => {
   // The outcomes of a cancelled list are stored only in its rows, and these rows have been deleted.
   if (list.status === 'cancelled' && list.checkAt === undefined) return { available: 0, leased: 0, failed: 0 };
   const { succeeded, failed } = await progressOf(fanOuts, list);
@@ -63,8 +52,10 @@ export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): P
   // them.
   if (list.status === 'complete')
     return { available: 0, leased: 0, started: 0, ...(succeeded === undefined ? {} : { succeeded }), failed };
-  const free = await openIn(fanOuts, list, (lease) => isFree(lease, now));
-  const leased = await openIn(fanOuts, list, (lease) => !isFree(lease, now));
+  const leases = await openLeases(fanOuts, lists, list);
+  const now = machine.now();
+  const free = countOf(leases.flatMap(({ lease, open }) => (isFree(lease, now) ? open : [])));
+  const leased = countOf(leases.flatMap(({ lease, open }) => (isFree(lease, now) ? [] : open)));
   const fresh = freshOf(list);
   return {
     available: handsOut(list) ? fresh + free : 0,
@@ -78,22 +69,26 @@ export const listProgress = async (fanOuts: FanOuts, list: List, now: Millis): P
 };
 
 /** Number of jobs that can be handed out now. */
-export const availableIn = async (fanOuts: Sight, list: List, now: Millis): Promise<number> =>
-  handsOut(list) ? freshOf(list) + (await openIn(fanOuts, list, (lease) => isFree(lease, now))) : 0;
-
-/** Number of jobs that are not done, of the leases for which `fits` returns true. */
-const openIn = async (fanOuts: Sight, list: List, fits: (lease: Lease) => boolean): Promise<number> => {
-  const id = listOf(list.id);
-  const counts = await pLimit(LEASES_AT_ONCE).map(
-    list.leases.filter(fits),
-    async (lease) => lease.count - (await doneIn(fanOuts, id, lease)).size,
-  );
-  return counts.reduce((sum, count) => sum + count, 0);
+export const availableIn = async (
+  { fanOuts, lists, machine }: Pick<ListDeps, 'fanOuts' | 'lists' | 'machine'>,
+  list: List,
+): Promise<number> => {
+  if (!handsOut(list)) return 0;
+  const now = machine.now();
+  const free = (await openLeases(fanOuts, lists, list)).filter(({ lease }) => isFree(lease, now));
+  return freshOf(list) + countOf(free.flatMap(({ open }) => open));
 };
 
+/** All leases of a list, with their jobs that are not done. */
+const openLeases = async (fanOuts: Tracker, lists: Lists, list: List): Promise<readonly OpenIn[]> =>
+  openIn(fanOuts, listOf(list.id), await allLeases(lists, list));
+
+export type JobStatus = OpenStatus | ItemOutcome;
+
 export interface ShownJob extends Job {
-  /** `started`: the job was turned into a task, or soon will be. */
-  readonly status: 'waiting' | 'leased' | 'started' | ItemOutcome;
+  readonly status: JobStatus;
+  /** How often the job was handed out to workers, if it was, and it is not done. */
+  readonly deliveries?: number;
   /** The task that was made from this job. */
   readonly task?: TaskId;
   /** JSON text. */
@@ -112,46 +107,53 @@ const PAGE_BYTES = 4_000_000;
 /** Number of jobs that are read at once. Each may have a payload and a result of 256 KB. */
 const READ_AT_ONCE = 25;
 
+/** Which jobs a page shows, and where it begins. */
+export interface JobsWanted {
+  readonly from: number;
+  readonly limit: number;
+  /** Only jobs with this status. A page may then be empty although more follow. */
+  readonly status?: JobStatus;
+}
+
 /** @param list the list as it was read before. Of a lease that was given since then, only the results are visible. */
-export const jobsPage = async (
-  deps: ListDeps & TaskDeps,
-  list: List,
-  { from, limit }: { readonly from: number; readonly limit: number },
-): Promise<JobsPage> => {
+export const jobsPage = async (deps: ListDeps & TaskDeps, list: List, wanted: JobsWanted): Promise<JobsPage> => {
+  const { from, limit, status } = wanted;
+  const whole = { ...list, leases: await allLeases(deps.lists, list) };
   const end = Math.min(from + limit, list.total);
+  const page =
+    status === undefined
+      ? { ranges: from < end ? [{ first: from, count: end - from }] : [], ...(end < list.total ? { next: end } : {}) }
+      : await jobsWith(deps, whole, status, from, limit);
   const jobs: ShownJob[] = [];
   let bytes = 0;
-  let next = from;
-  while (next < end) {
-    const part = await shownJobs(deps, list, next, Math.min(READ_AT_ONCE, end - next));
-    // The jobs have been deleted.
-    if (part.length === 0) return { jobs };
-    for (const job of part) {
+  for (const part of inParts(page.ranges.flatMap(tokensOf), READ_AT_ONCE)) {
+    const shown = await shownJobs(deps, whole, part);
+    for (const job of shown) {
       bytes += bytesOf(job);
-      if (bytes > PAGE_BYTES && jobs.length > 0) return { jobs, next };
+      if (bytes > PAGE_BYTES && jobs.length > 0) return { jobs, next: job.token };
       jobs.push(job);
-      next = job.token + 1;
     }
+    // The next job does not fit, or the jobs have been deleted.
+    if (shown.length < part.length) return shown.length > 0 ? { jobs, next: part[shown.length] as number } : { jobs };
   }
-  return next < list.total ? { jobs, next } : { jobs };
+  return { jobs, ...(page.next === undefined ? {} : { next: page.next }) };
 };
 
 const bytesOf = ({ payload, result = '', error }: ShownJob): number =>
   bytesInString(payload) + bytesInString(result) + (error ? bytesInString(JSON.stringify(error)) : 0);
 
-/** Reads `count` jobs at once. */
+/** Reads some jobs at once. */
 const shownJobs = async (
   { lists, fanOuts, tasks, machine }: ListDeps & TaskDeps,
   list: List,
-  first: number,
-  count: number,
+  tokens: readonly number[],
 ): Promise<readonly ShownJob[]> => {
   const id = listOf(list.id);
-  const jobs = await lists.jobs(id, { first, count });
-  const range = { first, count: jobs.length };
-  const done = await doneIn(fanOuts, id, range);
+  const jobs = await lists.jobs(id, rangesOf(tokens));
+  const ranges = rangesOf(jobs.map(({ token }) => token));
+  const done = await doneIn(fanOuts, id, ranges);
   const ended = [...done.keys()];
-  const results = ended.length > 0 ? await lists.results(id, range) : [];
+  const results = ended.length > 0 ? (await Promise.all(ranges.map((range) => lists.results(id, range)))).flat() : [];
   const known =
     list.operation === undefined || ended.length === 0 ? [] : await tasks.all(ended.map((n) => taskOf(id, n)));
   const [resultOf, taskNamed] = [
@@ -164,8 +166,8 @@ const shownJobs = async (
     const task = taskOf(id, token);
     const outcome = done.get(token);
     if (outcome === undefined) {
-      const status = openStatusOf(list, token, now);
-      return { ...job, status, ...(status === 'started' && list.operation !== undefined ? { task } : {}) };
+      const open = openStateOf(list, token, now);
+      return { ...job, ...open, ...(open.status === 'started' && list.operation !== undefined ? { task } : {}) };
     }
     const item = itemIdOf(itemOf(id, token, fanOuts.width));
     const stored = taskNamed.get(task);
@@ -180,11 +182,12 @@ const shownJobs = async (
   });
 };
 
-const openStatusOf = (list: List, token: number, now: number): 'waiting' | 'leased' | 'started' => {
-  if (token >= list.head) return 'waiting';
+const openStateOf = (list: List, token: number, now: number): Pick<ShownJob, 'deliveries'> & { status: OpenStatus } => {
+  if (token >= list.head) return { status: 'waiting' };
   const lease = list.leases.find((each) => each.first <= token && token < endOf(each));
-  if (!lease) return 'started';
-  return isFree(lease, now) ? 'waiting' : 'leased';
+  if (!lease) return { status: 'started' };
+  const { deliveries } = lease;
+  return { status: isFree(lease, now) ? 'waiting' : 'leased', ...(deliveries > 0 ? { deliveries } : {}) };
 };
 
 /**

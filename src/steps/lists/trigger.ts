@@ -11,18 +11,9 @@
 import pLimit from 'p-limit';
 import { operationNamed } from '../../domain/config/resolved.ts';
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
-import type { Millis, Token } from '../../domain/ids.ts';
+import type { Token } from '../../domain/ids.ts';
 import { itemOf, type ListId, type Range, taskOf } from '../../domain/lists/ids.ts';
-import {
-  countOf,
-  freeToTrigger,
-  handsOut,
-  type Job,
-  type List,
-  partOf,
-  planTrigger,
-  without,
-} from '../../domain/lists/list.ts';
+import { countOf, freeToTrigger, handsOut, type Job, type List, partOf, planTrigger } from '../../domain/lists/list.ts';
 import { sendProblem } from '../../domain/producers/rules.ts';
 import { printSender, type Sender } from '../../domain/producers/sender.ts';
 import {
@@ -38,7 +29,8 @@ import type { Problem } from '../../util/problems.ts';
 import { retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
 import type { Judge } from '../producers/judge.ts';
-import { doneIn } from './jobs.ts';
+import { doneIn, openIn } from './done.ts';
+import { gatherEnded } from './gather.ts';
 
 /** A number of jobs, or a share of all jobs of the list. */
 export type Wanted = { readonly count: number } | { readonly percent: number };
@@ -47,9 +39,24 @@ export type Triggered =
   | { readonly kind: 'triggered'; readonly count: number }
   /** The list hands out no more jobs. Nothing was triggered. */
   | { readonly kind: 'closed'; readonly status: Exclude<List['status'], 'open' | 'sealed'> }
+  /** The token was used for another amount. Nothing more was triggered. */
+  | { readonly kind: 'other-amount'; readonly wanted: string }
   /** The list has no operation, so its jobs can only be claimed by workers. */
   | { readonly kind: 'no-operation' }
   | { readonly kind: 'unknown' };
+
+/** The amount as it is stored with the trigger, and as people read it. */
+const printWanted = (wanted: Wanted): string =>
+  'count' in wanted ? `${wanted.count} jobs` : `${wanted.percent} percent`;
+
+type WithAmount = Taken & { readonly wanted: string };
+
+/**
+ * Whether a token was used for another amount. The amount is unknown if an older release stored the trigger, or if the
+ * register function took its jobs, because the message has only their number.
+ */
+const isOther = (taken: Taken, wanted: string): taken is WithAmount =>
+  taken.wanted !== undefined && taken.wanted !== wanted;
 
 /** Rounded up, so that four triggers of 25 percent take all jobs. */
 const countWanted = (wanted: Wanted, { total }: List): number =>
@@ -70,15 +77,19 @@ export const trigger = async (
   sender?: Sender,
 ): Promise<Triggered> => {
   const { lists, queues } = deps;
+  const printed = printWanted(wanted);
   const known = await lists.trigger(id, token);
   const list = await lists.read(id);
   if (!list) return { kind: 'unknown' };
   if (list.status === 'expired') return { kind: 'closed', status: list.status };
+  if (known && isOther(known, printed)) return { kind: 'other-amount', wanted: known.wanted };
   if (known) return { kind: 'triggered', count: countOf(known.ranges) };
   if (list.operation === undefined) return { kind: 'no-operation' };
   const count = countWanted(wanted, list);
-  if (handsOut(list)) await queues.register([printTrigger({ list: id, token, count, from: 0 })], sender);
-  const taken = await takeJobs(deps, id, token, count);
+  const asked = { list: id, token, count };
+  if (handsOut(list)) await queues.register([printTrigger({ ...asked, from: 0 })], sender);
+  const taken = await takeJobs(deps, asked, printed);
+  if ('ranges' in taken && isOther(taken, printed)) return { kind: 'other-amount', wanted: taken.wanted };
   return 'ranges' in taken ? { kind: 'triggered', count: countOf(taken.ranges) } : taken;
 };
 
@@ -86,40 +97,35 @@ export const trigger = async (
  * D7. The ranges that were taken for a token before. If there are none, this takes ranges now. If no job is left, it
  * stores that the token took no job.
  *
+ * @param wanted the amount as it was requested, if it is known
  * @throws ListBusy
  */
 export const takeJobs = async (
   deps: ListDeps,
-  id: ListId,
-  token: Token,
-  count: number,
+  { list: id, token, count }: Omit<TriggerMessage, 'from'>,
+  wanted?: string,
 ): Promise<Taken | Extract<Triggered, { readonly kind: 'closed' | 'unknown' }>> => {
-  const { lists, machine } = deps;
+  const { lists, fanOuts, machine } = deps;
   return retryWhileContended(machine, id, async () => {
     const known = await lists.trigger(id, token);
     if (known) return known;
-    const list = await lists.read(id);
+    const stored = await lists.read(id);
+    const list = stored && handsOut(stored) ? await gatherEnded(deps, id, stored) : stored;
     if (!list) return { kind: 'unknown' };
-    const { status, head } = list;
+    const { status, head, holders } = list;
     if (status !== 'open' && status !== 'sealed') {
       // Read the token again: between the two reads, an earlier try of this request may have been stored and the list
       // may have been closed.
       return (await lists.trigger(id, token)) ?? { kind: 'closed', status };
     }
-    const plan = planTrigger(list, count, await openInFree(deps, id, list, machine.now()));
-    return (await lists.take(id, token, { ...plan, head })) ? { ranges: plan.ranges, started: 0 } : undefined;
+    const free = await openIn(fanOuts, id, freeToTrigger(list, machine.now()));
+    const plan = planTrigger(list, count, free);
+    const amount = wanted === undefined ? {} : { wanted };
+    return (await lists.take(id, token, { ...plan, head, hasHolders: holders !== undefined, ...amount }))
+      ? { ranges: plan.ranges, started: 0, ...amount }
+      : undefined;
   });
 };
-
-/** Number of free ranges that are read at once. */
-const LOOKED_AT_ONCE = 8;
-
-/** The jobs of a free range that are not done. A worker that had claimed the range may have done some of them. */
-const openInFree = ({ fanOuts }: ListDeps, id: ListId, list: List, now: Millis) =>
-  pLimit(LOOKED_AT_ONCE).map(freeToTrigger(list, now), async (lease) => ({
-    lease,
-    open: without(lease, await doneIn(fanOuts, id, lease)),
-  }));
 
 /** A job that becomes a task: its register message, and the fan-out item that is acked when the task ends. */
 interface StartedJob {
@@ -179,7 +185,7 @@ export const startJobs = async (
   let [position, bytes] = [from, 0];
   // Read as many ranges as are needed. The last range may be too large to be read at once.
   for (const range of partOf(ranges, from, Math.ceil(JOBS_AT_ONCE / messages)).slice(0, RANGES_AT_ONCE)) {
-    const jobs = await lists.jobs(id, range);
+    const jobs = await lists.jobs(id, [range]);
     const open = await notDone(deps, id, range, jobs);
     for (const job of open) started.push(startedOf(deps, id, list.operation, job));
     position += jobs.length;
@@ -195,14 +201,14 @@ export const startJobs = async (
  * The ranges of a trigger. If its token has no ranges, the first message takes them, unless the list is closed. A later
  * message takes none: a sender of tasks could forge such a message, and the jobs before its position would never start.
  */
-const takenBy = async (deps: ListDeps, { list, token, count, from }: TriggerMessage): Promise<Taken | undefined> => {
-  if (from > 0) return deps.lists.trigger(list, token);
-  const taken = await takeJobs(deps, list, token, count);
+const takenBy = async (deps: ListDeps, message: TriggerMessage): Promise<Taken | undefined> => {
+  if (message.from > 0) return deps.lists.trigger(message.list, message.token);
+  const taken = await takeJobs(deps, message);
   return 'ranges' in taken ? taken : undefined;
 };
 
 const notDone = async ({ fanOuts }: ListDeps, id: ListId, range: Range, jobs: readonly Job[]) => {
-  const done = await doneIn(fanOuts, id, range);
+  const done = await doneIn(fanOuts, id, [range]);
   return jobs.filter(({ token }) => !done.has(token));
 };
 

@@ -12,6 +12,7 @@ import { reasonOf } from '../../util/problems.ts';
 import type { DeadLetterDeps, SweepDeps } from '../deps.ts';
 import { gaugeFanOuts } from '../fan-outs/gauge.ts';
 import { patrolFanOuts } from '../fan-outs/patrol.ts';
+import { gaugeLists } from '../lists/gauge.ts';
 import { sweepSlots } from '../slots/sweep-slots.ts';
 import { redriveDeadLetterQueue, sourceQueues, type Walk, type Walked } from './dead-letters.ts';
 import { patrol } from './patrol.ts';
@@ -54,7 +55,11 @@ export const sweep = async (deps: SweepDeps, invocation: Invocation): Promise<vo
   const left = revived.filter((each) => each.status === 'fulfilled' && !each.value.isDone).length;
   if (left > 0 && !isInTime()) deps.report({ event: 'sweep-cut', part: 'dead-letters', left });
   // Free slots before the patrol, because Targets may be waiting for a slot now.
-  const swept = await Promise.allSettled([sweepSlots(deps, untilLeft(ENDS_WITH.slots)), gaugeFanOuts(deps)]);
+  const swept = await Promise.allSettled([
+    sweepSlots(deps, untilLeft(ENDS_WITH.slots)),
+    gaugeFanOuts(deps),
+    gaugeLists(deps),
+  ]);
   const mayGoOn = untilLeft(0);
   const patrolled = await Promise.allSettled([patrolFanOuts(deps, mayGoOn), patrol(deps, mayGoOn)]);
   const unsent = revived.flatMap((each, index) =>

@@ -115,6 +115,9 @@ export const JOBS_ADDED = told(lists.JOBS_ADDED, 'first', 'count', 'total');
 export const JOBS = told(lists.JOB_PAGE, 'jobs');
 export const TRIGGERED = told(lists.TRIGGERED, 'triggered', 'left');
 export const CLAIMED = loosened(lists.CLAIMED) as unknown as typeof lists.CLAIMED;
+export const CLAIMS = told(lists.CLAIM_PAGE, 'claims');
+export const RENEWED = told(lists.RENEWED, 'expiresAt');
+export const BROKEN = told(lists.BROKEN, 'claim', 'released');
 export const COMPLETED = told(lists.CLAIM_COMPLETED, 'complete');
 export const RELEASED = told(lists.RELEASED, 'released');
 

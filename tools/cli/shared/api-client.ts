@@ -33,6 +33,7 @@ export interface ApiClient {
   /** @param shape schema of the response. @throws ApiFailure, CommandFailure */
   get<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
   post<T>(path: string, body: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
+  put<T>(path: string, body: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
   delete<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>>;
 }
 
@@ -76,11 +77,13 @@ export const apiClient = (url: string, send: Send = fetch): ApiClient => {
   return {
     url: base,
     get: (path, shape) => call(path, shape),
-    post: (path, body, shape) =>
-      call(path, shape, { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+    post: (path, body, shape) => call(path, shape, { method: 'POST', body, headers: JSON_TYPE }),
+    put: (path, body, shape) => call(path, shape, { method: 'PUT', body, headers: JSON_TYPE }),
     delete: (path, shape) => call(path, shape, { method: 'DELETE' }),
   };
 };
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 const isAddress = (text: string): boolean => {
   if (!URL.canParse(text)) return false;

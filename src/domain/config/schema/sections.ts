@@ -42,6 +42,7 @@ const listFields = section({
   // At least a day, because claims of a cancelled list may last for another 12 hours.
   keep: duration(DAY, 90 * DAY).default(7 * DAY),
   callback: toldOtherwise(),
+  maxDeliveries: whole(1, 100).default(5),
 });
 export const listsSchema = listFields.prefault({});
 export const listKeys: readonly string[] = Object.keys(listFields.shape);

@@ -1,18 +1,24 @@
 /** `groupage lists …`: deferred lists, whose jobs wait until they are triggered or claimed. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ulid } from 'ulid';
 import type { ZodMiniType } from 'zod/mini';
+import { JOB_STATUSES } from '../../../../src/api/lists/requests.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
+import { rangesOfHandle } from '../../../../src/domain/lists/ids.ts';
+import { tokensOf } from '../../../../src/domain/lists/list.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
 import { plural, printable, printJson } from '../../../terminal.ts';
 import {
+  BROKEN,
   CLAIMED,
+  CLAIMS,
   COMPLETED,
   LIST,
   LIST_DELETED,
   LIST_OUTLINE,
   type ListShape,
   RELEASED,
+  RENEWED,
   TRIGGERED,
 } from '../../shared/answers.ts';
 import { isRefused } from '../../shared/api-client.ts';
@@ -27,10 +33,10 @@ import {
 } from '../../shared/connect.ts';
 import { listed, listing, show as showAll } from '../../shared/pages.ts';
 import { addJobs } from './add.ts';
-import { describe, jobLines, listsTable, printJobs } from './show.ts';
+import { claimsTable, describe, jobLines, listsTable, printJobs } from './show.ts';
 
 const someList = somePart('the id of a list');
-const someClaim = somePart('the claim handle that `groupage lists claim` printed');
+const someClaim = somePart('the claim that `groupage lists claim` printed');
 
 const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Give a whole number, at least 1.');
@@ -58,8 +64,11 @@ export const listsCommand = (): Command => {
     ...changes,
     trigger(),
     claim(),
+    renew(),
     complete(),
     release(),
+    claims(),
+    breakOne(),
     show(),
     listAll(),
     remove(),
@@ -74,6 +83,8 @@ Examples:
   groupage lists trigger spring --percent 10
   groupage lists claim spring --count 100 --lease 60 > jobs.jsonl
   groupage lists complete spring CLAIM
+  groupage lists claims spring
+  groupage lists break spring CLAIM
   groupage lists seal spring
   groupage lists show spring`,
   );
@@ -87,6 +98,7 @@ interface CreateOptions extends CommonOptions {
   readonly operation?: string;
   readonly name?: string;
   readonly callback?: string;
+  readonly maxDeliveries?: number;
 }
 
 const create = (): Command =>
@@ -99,9 +111,15 @@ const create = (): Command =>
     .option('--operation <name>', 'operation that processes the triggered jobs as tasks')
     .option('--name <text>', 'your own name for it, shown with the list and sent in its event')
     .option('--callback <destination>', 'configured destination that receives an event when the list ends')
-    .action(async ({ id, operation, name, callback, ...options }: CreateOptions) => {
+    .option(
+      '--max-deliveries <n>',
+      'how often workers get a job that they do not end, before it fails (default: the configured number)',
+      wholeNumber,
+    )
+    .action(async ({ id, operation, name, callback, maxDeliveries, ...options }: CreateOptions) => {
       const api = await connect(options);
-      const { text, value } = await api.post('/lists', JSON.stringify({ id, operation, name, callback }), LIST);
+      const body = JSON.stringify({ id, operation, name, callback, maxDeliveries });
+      const { text, value } = await api.post('/lists', body, LIST);
       console.log(options.json ? printJson(text) : printable(value.id));
     });
 
@@ -164,19 +182,21 @@ const claim = (): Command =>
     .option('--count <n>', 'maximum number of jobs', wholeNumber, 1)
     .option('--lease <seconds>', 'time in seconds for which no other worker gets the jobs', wholeNumber, 60)
     .option('--claim-id <text>', 'id of this claim; repeating the command with the same id returns the same jobs')
+    .option('--holder <name>', 'who claims, as `groupage lists claims` shows it')
     .action(claimJobs);
 
 interface ClaimOptions extends CommonOptions {
   readonly count: number;
   readonly lease: number;
   readonly claimId?: string;
+  readonly holder?: string;
 }
 
 const claimJobs = async (id: string, options: ClaimOptions): Promise<void> => {
-  const { count, lease, claimId = ulid() } = options;
+  const { count, lease, claimId = ulid(), holder } = options;
   const api = await connect(options);
   try {
-    const body = JSON.stringify({ count, leaseSeconds: lease, claimId });
+    const body = JSON.stringify({ count, leaseSeconds: lease, claimId, holder });
     const { text, value } = await api.post(`${listPath(id)}/claims`, body, CLAIMED);
     if (options.json) return console.log(printJson(text));
     for (const line of jobLines(text)) console.log(printJson(line));
@@ -197,7 +217,7 @@ const claimJobs = async (id: string, options: ClaimOptions): Promise<void> => {
 
 const complete = (): Command =>
   ofList('complete', 'report the jobs of a claim as done')
-    .argument('<claim>', 'claim handle that `groupage lists claim` printed', someClaim)
+    .argument('<claim>', 'claim that `groupage lists claim` printed, or its --claim-id', someClaim)
     .option('--failed', 'report the jobs as failed')
     .option('--jobs <tokens...>', 'report only the jobs with these tokens', wholeOrZero)
     .action(completeClaim);
@@ -209,7 +229,7 @@ interface CompleteOptions extends CommonOptions {
 
 const completeClaim = async (id: string, claim: string, options: CompleteOptions): Promise<void> => {
   const status = options.failed ? 'failed' : 'succeeded';
-  const tokens = options.jobs ?? (options.failed ? tokensOf(claim) : undefined);
+  const tokens = options.jobs ?? (options.failed ? allTokensOf(claim) : undefined);
   const body = tokens ? { jobs: tokens.map((token) => ({ token, status })) } : {};
   const api = await connect(options);
   const { text, value } = await api.post(`${pathOf(id, claim)}/complete`, JSON.stringify(body), COMPLETED);
@@ -218,10 +238,12 @@ const completeClaim = async (id: string, claim: string, options: CompleteOptions
   console.log(options.json ? printJson(text) : printable(said));
 };
 
-/** Tokens of a claim's jobs, read from its handle. */
-const tokensOf = (claim: string): readonly number[] => {
-  const [, first, count] = /^[^.]+\.(\d{1,12})\.(\d{1,4})\./.exec(claim) ?? [];
-  return Array.from({ length: Number(count ?? 0) }, (_, n) => Number(first) + n);
+/** Tokens of a claim's jobs, read from the text that `groupage lists claim` printed. @throws WrongUsage */
+const allTokensOf = (claim: string): readonly number[] => {
+  const ranges = rangesOfHandle(claim);
+  if (!ranges)
+    throw new WrongUsage('name the failed jobs with --jobs, or give the claim as `groupage lists claim` printed it');
+  return ranges.flatMap(tokensOf);
 };
 
 const wholeOrZero = (text: string, before: readonly number[] = []): readonly number[] => {
@@ -229,26 +251,80 @@ const wholeOrZero = (text: string, before: readonly number[] = []): readonly num
   return [...before, Number(text)];
 };
 
+interface RenewOptions extends CommonOptions {
+  readonly lease: number;
+}
+
+const renew = (): Command =>
+  ofList('renew', 'renew the lease of a claim, from now')
+    .argument('<claim>', 'claim that `groupage lists claim` printed, or its --claim-id', someClaim)
+    .option('--lease <seconds>', 'time in seconds for which no other worker gets the jobs', wholeNumber, 60)
+    .action(async (id: string, claim: string, { lease, ...options }: RenewOptions) => {
+      const api = await connect(options);
+      const { text, value } = await api.put(pathOf(id, claim), JSON.stringify({ leaseSeconds: lease }), RENEWED);
+      const until = `reserved until ${String(value.expiresAt)}`;
+      console.log(options.json ? printJson(text) : printable(`the jobs of the claim are ${until}`));
+    });
+
+interface ReleaseOptions extends CommonOptions {
+  readonly attempted?: readonly number[];
+}
+
 const release = (): Command =>
   ofList('release', 'release a claim: other workers can claim its unfinished jobs')
-    .argument('<claim>', 'claim handle that `groupage lists claim` printed', someClaim)
+    .argument('<claim>', 'claim that `groupage lists claim` printed, or its --claim-id', someClaim)
+    .option(
+      '--attempted [tokens...]',
+      'jobs that were begun; this delivery counts for them only (without the option: for all jobs of the claim)',
+      wholeOrZero,
+    )
     .action(releaseClaim);
 
-const releaseClaim = async (id: string, claim: string, options: CommonOptions): Promise<void> => {
-  const { text, value } = await (await connect(options)).post(`${pathOf(id, claim)}/release`, '', RELEASED);
-  console.log(options.json ? printJson(text) : `${plural(value.released, 'job')} released`);
+const releaseClaim = async (id: string, claim: string, { attempted, ...options }: ReleaseOptions): Promise<void> => {
+  // Without a value, the option is `true`: no job was begun.
+  const begun = attempted === undefined ? undefined : Array.isArray(attempted) ? attempted : [];
+  const body = begun && JSON.stringify({ attempted: begun.map((token: number) => ({ token })) });
+  const { text, value } = await (await connect(options)).post(`${pathOf(id, claim)}/release`, body ?? '', RELEASED);
+  const { released, failed = 0 } = value;
+  const rest = failed > 0 ? `; ${plural(failed, 'job')} failed, because this was the last delivery` : '';
+  console.log(options.json ? printJson(text) : `${plural(released, 'job')} released${rest}`);
 };
+
+const claims = (): Command =>
+  ofList('claims', 'list the claims of workers on a list, with their holders and the ends of their leases').action(
+    async (id: string, options: CommonOptions) => {
+      const { text, value } = await (await connect(options)).get(`${listPath(id)}/claims`, CLAIMS);
+      if (options.json) return console.log(printJson(text));
+      console.log(value.claims.length === 0 ? `no claims on ${printable(id)}` : claimsTable(value.claims));
+    },
+  );
+
+const breakOne = (): Command =>
+  ofList('break', 'end a claim, for example of a dead worker: others can claim its unfinished jobs at once')
+    .argument('<claim>', 'claim that `groupage lists claims` lists', someClaim)
+    .addOption(reasonOption())
+    .action(async (id: string, claim: string, options: WithReason) => {
+      const { text, value } = await (await connectBecause(options)).delete(pathOf(id, claim), BROKEN);
+      const said = `claim ${value.claim} is ended; ${plural(value.released, 'job')} can be claimed by others now`;
+      const warning = 'If its worker still runs, it may work on a job that another worker has, until its next call.';
+      console.log(options.json ? printJson(text) : printable(`${said}. ${warning}`));
+    });
 
 const pathOf = (id: string, claim: string): string => `${listPath(id)}/claims/${encodeURIComponent(claim)}`;
 
 interface ShowOptions extends CommonOptions {
   readonly jobs?: boolean;
+  readonly status?: string;
 }
 
 const show = (): Command =>
   ofList('show', 'show the status and counts of a list')
     .option('--jobs', 'print the jobs of the list with their results instead, as JSON lines')
+    .addOption(
+      new Option('--status <status>', 'with --jobs: only jobs with this status').choices(Object.keys(JOB_STATUSES)),
+    )
     .action(async (id: string, options: ShowOptions) => {
+      if (options.status !== undefined && !options.jobs) throw new WrongUsage('--status needs --jobs');
       const api = await connect(options);
       if (options.jobs) return printJobs(api, id, options);
       const { text, value } = await api.get(listPath(id), LIST);

@@ -1,10 +1,10 @@
 /** Output of `groupage lists show` and `list`: lists as text, their jobs as JSON lines. */
 
-import type { ListOutline } from '../../../../src/api/lists/responses.ts';
+import type { ListedClaimView, ListOutline } from '../../../../src/api/lists/responses.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
 import { rawElements, rawMembers } from '../../../../src/util/json-text.ts';
 import { lowerBound } from '../../../lower-bounds.ts';
-import { ago, fields, green, moment, printable, printJson, red, table } from '../../../terminal.ts';
+import { ago, ahead, fields, green, moment, printable, printJson, red, table } from '../../../terminal.ts';
 import { JOBS, type ListShape } from '../../shared/answers.ts';
 import type { ApiClient } from '../../shared/api-client.ts';
 import type { CommonOptions } from '../../shared/connect.ts';
@@ -31,7 +31,8 @@ const howFar = (list: ListShape): string =>
     : `${bar(list)}  ${number(list.done)} of ${number(list.total)} done`;
 
 export const describe = (list: ListShape): string => {
-  const { id, operation, name, available, leased, started, succeeded, failed, createdAt, endedAt } = list;
+  const { id, operation, name, available, leased, started, succeeded, failed, maxDeliveries, createdAt, endedAt } =
+    list;
   const failures = lowerBound(failed, list.countsAreAtLeast);
   return fields([
     ['id', printable(id)],
@@ -42,6 +43,7 @@ export const describe = (list: ListShape): string => {
     ['started', started === undefined ? undefined : number(started)],
     ['succeeded', succeeded === undefined ? undefined : number(succeeded)],
     ['failed', failed > 0 ? red(failures) : failures],
+    ['max deliveries', maxDeliveries?.toString()],
     ['name', name && printable(name)],
     ['operation', operation && printable(operation)],
     ['created', moment(createdAt)],
@@ -62,17 +64,49 @@ export const listsTable = (lists: readonly ListOutline[]): string =>
     ]),
   );
 
+/** What a state of a claim means for its jobs. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  running: 'reserved',
+  ended: 'lease ended; others wait',
+  available: 'others can claim',
+};
+
+const inTime = (iso: string): string => {
+  const left = ahead(iso);
+  return left === undefined ? `${ago(iso)} ago` : `in ${left}`;
+};
+
+export const claimsTable = (claims: readonly ListedClaimView[]): string =>
+  table(
+    ['CLAIM', 'HOLDER', 'CLAIMED', 'JOBS LEFT', 'FIRST JOB', 'DELIVERY', 'STATE', 'LEASE ENDS'],
+    claims.map(({ claim, holder, since, jobs, ranges, deliveries, state, expiresAt }) => [
+      claim,
+      holder ?? '',
+      since === undefined ? '' : ago(since),
+      jobs,
+      ranges[0]?.first ?? '',
+      deliveries,
+      IN_WORDS[state] ?? state,
+      inTime(expiresAt),
+    ]),
+  );
+
 /** The jobs of a response as raw text, one job per line. They are not parsed, because parsing could change numbers. */
 export const jobLines = (answer: string): readonly string[] =>
   // A JSON string contains no raw line break, so each line break is white space.
   rawElements(rawMembers(answer).get('jobs') ?? '[]').map((job) => job.replaceAll(/[\r\n]+/g, ' '));
 
-export const printJobs = async (api: ApiClient, id: string, { json }: CommonOptions): Promise<void> => {
+/** @param status only jobs with this status */
+export const printJobs = async (
+  api: ApiClient,
+  id: string,
+  { json, status }: CommonOptions & { readonly status?: string },
+): Promise<void> => {
   const all: string[] = [];
   let from: number | undefined = 0;
   do {
     const { text, value }: { text: string; value: { next?: number | undefined } } = await api.get(
-      `${listPath(id)}/jobs?${new URLSearchParams({ from: String(from), limit: '500' })}`,
+      `${listPath(id)}/jobs?${new URLSearchParams({ from: String(from), limit: '500', ...(status ? { status } : {}) })}`,
       JOBS,
     );
     if (json) all.push(...jobLines(text));

@@ -51,7 +51,7 @@ export const screenOf = (page: Page, route: Route): Screen => {
     case 'lists':
       return listsScreen(page, route.cursor);
     case 'list':
-      return listScreen(page, route.id, route.from);
+      return listScreen(page, route);
     case 'fleets':
       return fleetsScreen(page);
     case 'fleet':

@@ -105,7 +105,10 @@ export const PATHS = {
     `/v1/fan-outs/${id(fanOutId)}/items${query({ status, limit: '100', cursor })}`,
   lists: (cursor?: string) => `/v1/lists${query({ limit: '50', cursor })}`,
   list: (listId: string) => `/v1/lists/${id(listId)}`,
-  jobs: (listId: string, from: number) => `/v1/lists/${id(listId)}/jobs?from=${from}&limit=50`,
+  claims: (listId: string) => `/v1/lists/${id(listId)}/claims`,
+  claim: (listId: string, claim: string) => `/v1/lists/${id(listId)}/claims/${id(claim)}`,
+  jobs: (listId: string, from: number, status?: string) =>
+    `/v1/lists/${id(listId)}/jobs${query({ status, from: String(from), limit: '50' })}`,
   audit: (cursor?: string) => `/v1/audit${query({ limit: '50', cursor })}`,
   fleets: '/v1/fleets',
   fleet: (name: string) => `/v1/fleets/${id(name)}`,

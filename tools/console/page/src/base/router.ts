@@ -34,7 +34,7 @@ export type Route =
   | { readonly view: 'fan-outs'; readonly cursor?: string }
   | { readonly view: 'fan-out'; readonly id: string; readonly cursor?: string }
   | { readonly view: 'lists'; readonly cursor?: string }
-  | { readonly view: 'list'; readonly id: string; readonly from?: string }
+  | { readonly view: 'list'; readonly id: string; readonly from?: string; readonly status?: string }
   | { readonly view: 'fleets' }
   | { readonly view: 'fleet'; readonly id: string }
   | { readonly view: 'audit'; readonly cursor?: string }
@@ -70,7 +70,7 @@ const pathOf = (route: Route): string => {
     case 'fan-out':
       return `/fan-outs/${encodeURIComponent(route.id)}${query({ cursor: route.cursor })}`;
     case 'list':
-      return `/lists/${encodeURIComponent(route.id)}${query({ from: route.from })}`;
+      return `/lists/${encodeURIComponent(route.id)}${query({ status: route.status, from: route.from })}`;
     case 'operations':
     case 'rejected':
     case 'given-up':
@@ -140,7 +140,7 @@ const one = (room: string, id: string, params: URLSearchParams): Route | undefin
     case 'fan-outs':
       return { view: 'fan-out', id, ...given(params, 'cursor') };
     case 'lists':
-      return { view: 'list', id, ...given(params, 'from') };
+      return { view: 'list', id, ...some(params, 'status', 'from') };
     case 'fleets':
       return { view: 'fleet', id };
   }

@@ -82,6 +82,12 @@ export const jobState = statesOf({
   failed: { tone: 'bad', word: 'failed' },
 });
 
+export const claimState = statesOf({
+  running: { tone: 'busy', word: 'reserved' },
+  ended: { tone: 'warn', word: 'lease ended' },
+  available: { tone: 'idle', word: 'others can claim' },
+});
+
 export const auditState = statesOf({
   done: { tone: 'ok', word: 'done' },
   refused: { tone: 'warn', word: 'refused' },
