@@ -25,7 +25,8 @@ const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out'
  * Tests that take long, and that either repeat at full size what others test small or test what seldom changes:
  * benchmarks, cfn-lint, a burst, advice from a real load, merging and every size in schedules, the bundles, the packed
  * package in an app, the reference, Schemathesis, whole examples, the tutorial, figures of simulations in the docs, hostile
- * texts, how local engines start and end, data of earlier releases. CI runs them; `npm test` runs them if a file or folder
+ * texts, how local engines start and end, data of earlier releases, workers in other
+ * languages. CI runs them; `npm test` runs them if a file or folder
  * is named.
  */
 const AT_LENGTH = [
@@ -43,6 +44,7 @@ const AT_LENGTH = [
   'test/simulate/agreement.test.ts',
   'test/upgrades/**/*.test.ts',
   'test/verification/{merging,sizes}.test.ts',
+  'test/workers/*.test.ts',
 ];
 const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
 /** What reads records that other tests of the run left. */

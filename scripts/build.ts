@@ -1,10 +1,11 @@
 /**
  * `npm run build`: builds the published package in `dist/` or in the given folder. It contains compiled sources with types,
- * the API reference, the bundled functions, the templates of the local stack, the console's page and the contract's schemas. `npm pack ./dist` packs it.
+ * the API reference, the bundled functions, the templates of the local stack, the console's page, the
+ * contract's schemas and the library for workers in Python. `npm pack ./dist` packs it.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleHandlers } from '../lib/handler-bundles.ts';
 import { builtPage } from '../tools/console/server/page-build.ts';
@@ -14,6 +15,8 @@ import { importedBy, manifestFrom, type RootManifest, rootsOf } from './build/ma
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A file that the local DynamoDB needs where Java replaces dynoxide. */
 const LOOPBACK_POLICY = 'tools/local/loopback.policy';
+/** Users copy it, or name its folder in PYTHONPATH. */
+const PYTHON_LIBRARY = 'examples/workers/python/groupage_worker.py';
 const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'));
 
 /** @throws Error if the compilation fails; the compiler has printed why. */
@@ -47,6 +50,7 @@ const page = await builtPage();
 if (!page.ok) throw new Error(page.reason);
 cpSync(page.folder, join(DIST, 'page'), { recursive: true });
 cpSync(join(ROOT, 'contract'), join(DIST, 'contract'), { recursive: true });
+cpSync(join(ROOT, PYTHON_LIBRARY), join(DIST, 'workers', 'python', basename(PYTHON_LIBRARY)));
 for (const file of ['CHANGELOG.md', 'LICENSE']) cpSync(join(ROOT, file), join(DIST, file));
 // The repository's README begins with a clone of the repository, so the package gets a README of its own.
 cpSync(join(ROOT, 'docs', 'package.md'), join(DIST, 'README.md'));

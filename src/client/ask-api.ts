@@ -61,8 +61,24 @@ export const rest = async (pause: number, signal?: AbortSignal): Promise<void> =
 export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions): Ask => {
   const base = addressOf(api);
   const sign = isHere(base) ? undefined : signerFor(base, options);
-  const url = base.href.replace(/\/$/, '');
-  return async (path, body, { method = 'POST', signal, name } = {}) => {
+  return askingBy({ url: base.href.replace(/\/$/, ''), send, ...(sign ? { sign } : {}) });
+};
+
+/** How requests reach the API. */
+interface Way {
+  /** Address of the API including its version, without a slash at its end. */
+  readonly url: string;
+  readonly send: (address: string, init: RequestInit) => Promise<Response>;
+  /** Signs a request. A request is not repeated after an error of this function. */
+  readonly sign?: ReturnType<typeof requestSigner>;
+  /** Whether an error of `send` would come again. @default - never */
+  readonly isFinal?: (cause: unknown) => boolean;
+}
+
+/** Creates the function that calls the HTTP API, for a caller that has checked the address. */
+export const askingBy =
+  ({ url, send, sign, isFinal = () => false }: Way): Ask =>
+  async (path, body, { method = 'POST', signal, name } = {}) => {
     const text = typeof body === 'object' ? JSON.stringify(body) : body;
     const init =
       text === undefined ? { method } : { method, body: text, headers: { 'content-type': 'application/json' } };
@@ -72,15 +88,14 @@ export const askingApi = ({ api, fetch: send = fetch, ...options }: ApiOptions):
       try {
         return await askOnce(send, request.address, request.init);
       } catch (cause) {
-        if (cause instanceof ApiRefused) throw cause;
-        if (tries === TRIES) throw new ApiUnavailable(base.origin, tries, cause, name);
+        if (cause instanceof ApiRefused || isFinal(cause)) throw cause;
+        if (tries === TRIES) throw new ApiUnavailable(new URL(url).origin, tries, cause, name);
         const pause = Math.random() * Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries);
         await rest(pause + (cause instanceof Busy ? Math.min(LONGEST_PAUSE, cause.pause) : 0), signal);
         signal?.throwIfAborted();
       }
     }
   };
-};
 
 const addressOf = (api: string): URL => {
   const base = URL.canParse(api) ? new URL(api) : undefined;
@@ -114,5 +129,5 @@ const signerFor = (
  * Sends one request.
  * @throws ApiRefused. After any other error, the request may be repeated.
  */
-const askOnce = async (send: typeof fetch, address: string, init: RequestInit): Promise<unknown> =>
+const askOnce = async (send: Way['send'], address: string, init: RequestInit): Promise<unknown> =>
   readApiAnswer(await send(address, { ...init, signal: AbortSignal.timeout(TIMEOUT) }));

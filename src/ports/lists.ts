@@ -30,7 +30,7 @@ export interface Taken {
 }
 
 /** A lease as it was read. Without `until`, the write does not check when the lease ends. */
-export type Seen = Pick<Lease, 'key' | 'first' | 'count'> & Partial<Pick<Lease, 'until'>>;
+type Seen = Pick<Lease, 'key' | 'first' | 'count'> & Partial<Pick<Lease, 'until'>>;
 
 /** Jobs that were never handed out, and the state of the list that was read. */
 interface FreshJobs {

@@ -39,7 +39,7 @@ describe('completion in bash', () => {
     [['p'], ['pause']],
     [
       ['fleet', ''],
-      ['show', 'drain', 'move', 'separate-checkpoints'],
+      ['show', 'drain', 'move', 'separate-checkpoints', 'worker'],
     ],
     [
       ['completion', ''],

@@ -172,6 +172,41 @@ describe('the package', () => {
         }
       });
 
+      it('lets programs work on lists and partitions', { timeout: 120_000 }, async () => {
+        const downstream = await startTestDownstream();
+        configure(downstream.url);
+        const started = dev('--config', 'mine.mjs', '--ephemeral');
+        /** A worker that has `send`, and runs this code for each message. */
+        const worker = (code: string): readonly string[] => [
+          USERS_NODE,
+          '-e',
+          `const send = (message) => console.log(JSON.stringify(message)); send({ type: 'ready' });
+          const onMessage = (message) => { ${code} };
+          require('readline').createInterface({ input: process.stdin })
+            .on('line', (line) => onMessage(JSON.parse(line))).on('close', () => process.exit());`,
+        ];
+        try {
+          await running();
+          await groupage('lists', 'create', '--id', 'night');
+          writeFileSync(join(folder, 'jobs.jsonl'), '{"n":1}\n{"n":2}\n');
+          await groupage('lists', 'add', 'night', 'jobs.jsonl');
+          await groupage('lists', 'seal', 'night');
+          const double = worker(`send({ type: 'done', token: message.token, result: 2 * message.payload.n });`);
+          expect(await groupage('lists', 'worker', 'night', '--', ...double)).toContain('night is complete');
+          expect(await groupage('lists', 'show', 'night', '--jobs')).toMatch(/"result":2\b.*\n.*"result":4\b/);
+          const once = worker(`if (message.type === 'partition') send({ type: 'checkpoint', value: 'here' });
+            else if (message.type === 'stored') process.kill(process.ppid, 'SIGTERM');
+            else process.exit();`);
+          await groupage('fleet', 'worker', 'flights', '--partitions', 'MUC', '--cycle', '0.2', '--', ...once);
+          expect(await groupage('fleet', 'show', 'flights', '--partition', 'MUC')).toContain('checkpoint: here');
+        } finally {
+          await stop(started);
+          await downstream.stop();
+        }
+        const library = readFileSync(join(tarball.folder, 'workers/python/groupage_worker.py'), 'utf8');
+        expect(library).toContain('def run_jobs(');
+      });
+
       it('says how to install packages that were left out', async () => {
         const [here, away] = [join(folder, 'node_modules/sqs-consumer'), join(folder, 'sqs-consumer')];
         renameSync(here, away);

@@ -15,6 +15,7 @@ import {
 import type { ApiClient } from '../shared/api-client.ts';
 import { somePart } from '../shared/arguments.ts';
 import { type CommonOptions, connectBecause, reasonOption, type WithReason } from '../shared/connect.ts';
+import { fleetWorker } from './fleet-worker.ts';
 
 interface FleetOptions extends WithReason {
   readonly table?: string;
@@ -30,7 +31,7 @@ export const fleetCommand = (): Command => {
   const group = new Command('fleet').description(
     'show fleets (workers that share partitions), drain nodes, and move partitions',
   );
-  for (const each of [show(), drain(), move(), separate()])
+  for (const each of [show(), drain(), move(), separate(), fleetWorker()])
     group.addCommand(
       each.option(
         '--table <name>',
@@ -49,6 +50,7 @@ Examples:
   groupage fleet move flights p-12 worker-1
   groupage fleet move flights p-12 --free
   groupage fleet separate-checkpoints flights
+  groupage fleet worker flights --partitions 64 -- python3 worker.py
   groupage fleet show flights --table TheirStack-FleetTable4A611C9B-1C0J8`,
   );
 };

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { Option } from 'commander';
 import { CommandFailure } from '../../failure.ts';
 import { type LocalFile, readLocalFile } from '../../local/local-folder.ts';
-import { type ApiClient, apiClient } from './api-client.ts';
+import { type ApiClient, apiClient, type Send } from './api-client.ts';
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -34,11 +34,20 @@ export const connectBecause = async ({ reason, ...options }: WithReason): Promis
 };
 
 /** @throws CommandFailure */
-export const connect = async ({ api, stack }: CommonOptions, folder = process.cwd()): Promise<ApiClient> => {
-  if (stack === undefined) return apiClient(api ?? localStack(folder).api);
+export const connect = async (options: CommonOptions, folder = process.cwd()): Promise<ApiClient> => {
+  const { url, send } = await reachApi(options, folder);
+  return apiClient(url, send);
+};
+
+/** Address of the API including its version, and how requests reach it. @throws CommandFailure */
+export const reachApi = async (
+  { api, stack }: CommonOptions,
+  folder = process.cwd(),
+): Promise<{ readonly url: string; readonly send: Send }> => {
+  if (stack === undefined) return { url: api ?? localStack(folder).api, send: fetch };
   // Load the SDK only here: loading takes longer than a whole local command.
-  const { stackApi } = await import('./stack-api.ts');
-  return stackApi(stack, api);
+  const { reachStack } = await import('./stack-api.ts');
+  return reachStack(stack, api);
 };
 
 /** The options with which another command reaches the same API. `connect` refuses URLs that contain secrets. */

@@ -7,7 +7,7 @@ import { instanceIn, instancesOf, parseInstance } from '../../account/instances.
 import { type Account, type FoundStack, findStack, listStacks, openAccount } from '../../account/stacks.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
 import { withoutSecrets } from '../../terminal.ts';
-import { type ApiClient, apiClient, type Send } from './api-client.ts';
+import type { Send } from './api-client.ts';
 
 /** A deployed stack, or one of the instances in it, and how to call its API. */
 export interface ReachableStack {
@@ -22,11 +22,6 @@ export interface ReachableStack {
   readonly url: string;
   readonly send: Send;
 }
-
-export const stackApi = async (name: string, url?: string): Promise<ApiClient> => {
-  const stack = await reachStack(name, url);
-  return apiClient(stack.url, stack.send);
-};
 
 /**
  * @param text `STACK`, or `STACK/ID` for one of several instances in a user's own stack.

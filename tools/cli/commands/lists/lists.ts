@@ -34,6 +34,7 @@ import {
 import { listed, listing, show as showAll } from '../../shared/pages.ts';
 import { addJobs } from './add.ts';
 import { claimsTable, describe, jobLines, listsTable, printJobs } from './show.ts';
+import { worker } from './worker.ts';
 
 const someList = somePart('the id of a list');
 const someClaim = somePart('the claim that `groupage lists claim` printed');
@@ -69,6 +70,7 @@ export const listsCommand = (): Command => {
     release(),
     claims(),
     breakOne(),
+    worker(),
     show(),
     listAll(),
     remove(),
@@ -85,6 +87,7 @@ Examples:
   groupage lists complete spring CLAIM
   groupage lists claims spring
   groupage lists break spring CLAIM
+  groupage lists worker spring --concurrency 4 -- python3 worker.py
   groupage lists seal spring
   groupage lists show spring`,
   );
