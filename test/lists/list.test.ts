@@ -20,6 +20,7 @@ import {
   planTrigger,
   releasedOf,
   tokensOf,
+  unreportedOf,
 } from '../../src/domain/lists/list.ts';
 import { NOW } from '../factories/factories.ts';
 import { aList, keyOf, opened, openOf, sorted } from './pure-kit.ts';
@@ -153,7 +154,8 @@ const complete = (world: World, mine: readonly Lease[], name: number): World => 
 const releaseOf = (world: World, mine: readonly Lease[], attempted: Attempted): World => {
   const { gone } = world;
   const parts = mine.flatMap((lease) => {
-    const to = releasedOf(lease, openOf([lease], gone), attempted);
+    const unreported = unreportedOf(lease, openOf(mine, gone).length, RULES.maxDeliveries);
+    const to = releasedOf(lease, openOf([lease], gone), attempted, unreported);
     expect(sorted(openOf(to, gone)), 'all open jobs are released').toEqual(openOf([lease], gone));
     expect(to.length, 'no more ranges than one write can store').toBeLessThanOrEqual(4);
     return to;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Range } from '../../src/domain/lists/ids.ts';
 import {
+  type Attempted,
   CLAIMS_MAX,
   type ClaimRules,
   claimsIn,
@@ -26,6 +27,7 @@ import {
   planTrigger,
   releasedOf,
   tokensOf,
+  unreportedOf,
   without,
 } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
@@ -214,6 +216,16 @@ describe('the plan of a claim', () => {
     expect(plan({ head: 4, leases }, 1)).toEqual({ do: 'fail', leases: spent });
   });
 
+  it('repeats the last delivery of jobs that were not alone in it, each alone', () => {
+    const last = leaseOf(1, 0, 4, 1, delivered(5));
+    expect(unreportedOf(last, 4, 5)).toEqual(delivered(4, true));
+    expect(isolated(100, 4, 5)).toBe(1);
+    expect(unreportedOf(last, 1, 5)).toEqual(delivered(5, true));
+    expect(unreportedOf(leaseOf(1, 0, 4, 1, delivered(2)), 4, 5)).toEqual(delivered(2, true));
+    const only = leaseOf(1, 0, 4, 1);
+    expect(unreportedOf(only, 4, 1), 'a single delivery is never repeated').toEqual(delivered(1, true));
+  });
+
   it('keeps a job alone in its last delivery, whatever the numbers are', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 100 }), (count, most) => {
@@ -231,30 +243,32 @@ describe('the plan of a claim', () => {
 describe('a released lease', () => {
   const lease = leaseOf(1, 10, 8, NOW, delivered(3));
   const open = tokensOf(lease);
+  const released = (of: Lease, left: readonly number[], begun: Attempted) =>
+    releasedOf(of, left, begun, unreportedOf(of, left.length, 5));
   const keys = (all: readonly Lease[]) => all.map(({ key, count }) => `${key} ${count}`);
 
   it('counts as a delivery of all its jobs if no begun jobs are named', () => {
-    expect(keys(releasedOf(lease, open, undefined))).toEqual(['@10!3 8']);
-    expect(keys(releasedOf(lease, [11, 15], undefined)), 'from the first to the last open job').toEqual(['@11!3 5']);
-    expect(releasedOf(lease, [], undefined)).toEqual([]);
+    expect(keys(released(lease, open, undefined))).toEqual(['@10!3 8']);
+    expect(keys(released(lease, [11, 15], undefined)), 'from the first to the last open job').toEqual(['@11!3 5']);
+    expect(released(lease, [], undefined)).toEqual([]);
   });
 
   it('counts as a delivery only of the jobs that were begun', () => {
-    expect(keys(releasedOf(lease, open, new Set()))).toEqual(['@10*2 8']);
-    expect(keys(releasedOf(lease, open, new Set([12, 13])))).toEqual(['@10*2 2', '@12*3 2', '@14*2 4']);
-    expect(keys(releasedOf(lease, [10, 12, 13], new Set([12])))).toEqual(['@10*2 1', '@12*3 1', '@13*2 1']);
+    expect(keys(released(lease, open, new Set()))).toEqual(['@10*2 8']);
+    expect(keys(released(lease, open, new Set([12, 13])))).toEqual(['@10*2 2', '@12*3 2', '@14*2 4']);
+    expect(keys(released(lease, [10, 12, 13], new Set([12])))).toEqual(['@10*2 1', '@12*3 1', '@13*2 1']);
   });
 
   it('is never divided into many ranges', () => {
-    expect(keys(releasedOf(lease, open, new Set([10, 12, 14])))).toEqual(['@10!3 8']);
-    expect(keys(releasedOf(lease, open, new Set([10, 12])))).toHaveLength(4);
+    expect(keys(released(lease, open, new Set([10, 12, 14])))).toEqual(['@10!3 8']);
+    expect(keys(released(lease, open, new Set([10, 12])))).toHaveLength(4);
   });
 
   it('clears jobs that were begun, and those in their first delivery', () => {
     const suspect = leaseOf(1, 0, 3, NOW, delivered(2, true));
-    expect(keys(releasedOf(suspect, [0, 1, 2], new Set([1])))).toEqual(['@0!1 1', '@1*2 1', '@2!1 1']);
+    expect(keys(released(suspect, [0, 1, 2], new Set([1])))).toEqual(['@0!1 1', '@1*2 1', '@2!1 1']);
     const first = leaseOf(1, 0, 3, NOW, delivered(1, true));
-    expect(keys(releasedOf(first, [0, 1, 2], new Set()))).toEqual(['@0 3']);
+    expect(keys(released(first, [0, 1, 2], new Set()))).toEqual(['@0 3']);
   });
 });
 

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import type { ClaimId } from '../../src/domain/lists/ids.ts';
+import { type ClaimId, parseLeaseKey } from '../../src/domain/lists/ids.ts';
 import { freed, isFree, type Lease, leased, tokensOf } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
@@ -272,6 +272,18 @@ const suspectsNotIsolated = step({
     ),
 });
 
+/** D10. All jobs that were with the one that ended their worker in its last delivery fail with it. */
+const lastDeliveryInCompany = store(({ change }, { config }) => ({
+  change: (id, { from, to, ...of }) => {
+    const last = { deliveries: config.lists.maxDeliveries, isSuspect: true };
+    const isLast = from.some(({ key }) => parseLeaseKey(key).claim && parseLeaseKey(key).deliveries >= last.deliveries);
+    const all = to.map((lease) =>
+      isLast && lease.claim === undefined && lease.isSuspect ? freed(lease, last) : lease,
+    );
+    return change(id, { ...of, from, to: all });
+  },
+}));
+
 /** D10. A release counts as a delivery of all jobs, although the worker named those that it had begun. */
 const releaseCountsUnbegunJobs = step({
   release: async (deps, id, name, attempted) => {
@@ -412,6 +424,7 @@ export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
     scenarios.poison,
   ],
   ['suspect jobs not isolated', suspectsNotIsolated, ALONE, scenarios.poison],
+  ['last delivery in company', lastDeliveryInCompany, ALONE, scenarios.poison],
   ['release counts jobs that were not begun', releaseCountsUnbegunJobs, ALONE, scenarios.poison],
   ['released jobs before fresh ones', releasedJobsFirst, /^jobs that were given back come after/],
   ['merged ranges lose a job', mergeLosesJob, /^only done jobs are removed/, scenarios.releasedInParts],

@@ -204,6 +204,7 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'deliveries forgotten': ['D10'],
   'job failed one delivery early': ['D10'],
   'suspect jobs not isolated': ['D10'],
+  'last delivery in company': ['D10'],
   'release counts jobs that were not begun': ['D6', 'D10'],
   'released jobs before fresh ones': ['D11'],
   'merged ranges lose a job': ['D11'],

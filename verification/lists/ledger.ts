@@ -19,10 +19,10 @@ export interface BookedJob {
   doneAt?: Millis;
   /** How often the job came into the lease of another claim. */
   handedOut: number;
-  /** The number of jobs that were not done in the claim that last got this job. */
+  /** The number of jobs of its last claim that were not done when this claim lost the job. */
   together: number;
-  /** The number of deliveries that workers reported as begun, and not as ended. */
-  attempts: number;
+  /** The delivery that a worker last reported as begun, and not as ended; 0 if there was none. */
+  begunIn: number;
   /** How many of these reports were answered. */
   reported: number;
   /** Whether a worker reported that the job failed. */
@@ -35,7 +35,7 @@ export const newJob = (payload: string): BookedJob => ({
   place: 'fresh',
   handedOut: 0,
   together: 0,
-  attempts: 0,
+  begunIn: 0,
   reported: 0,
   isReportedFailed: false,
 });

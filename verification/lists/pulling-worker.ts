@@ -133,7 +133,7 @@ export class PullingWorker {
     const book = this.#before()().book;
     for (const { token } of begun) {
       const job = book.jobs[token];
-      if (job && workers.reportAttempts) job.attempts += 1;
+      if (job && workers.reportAttempts) job.begunIn = job.handedOut;
     }
     const released = await this.#clients.ask(`${this.#name}-release`, this.#random.pick([1, ALWAYS]), (deps) =>
       this.#steps.release(deps, id, held, workers.reportAttempts ? attempted : undefined),

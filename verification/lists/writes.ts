@@ -141,7 +141,14 @@ const countDeliveries = (book: Book, was: readonly Lease[], leases: readonly Lea
       const job = book.jobs[token];
       if (!job) continue;
       job.handedOut += 1;
-      job.together = open.length;
+    }
+  }
+  for (const [claim, all] of Map.groupBy(was, (lease) => lease.claim)) {
+    if (claim === undefined) continue;
+    const open = all.flatMap(tokensOf).filter((token) => book.jobs[token]?.done === undefined);
+    for (const token of open) {
+      const job = book.jobs[token];
+      if (job && holderIn(leases, token) !== claim) job.together = open.length;
     }
   }
 };
@@ -257,7 +264,7 @@ export const checkTracker = (
 const checkSpent = (job: BookedJob, maxDeliveries: number, subject: object): void => {
   demand(job.handedOut >= maxDeliveries, 'a job fails by its deliveries only after all of them', { ...subject, job });
   demand(
-    maxDeliveries === 1 || job.together === 1 || job.attempts > 0,
+    maxDeliveries === 1 || job.together === 1 || job.begunIn === job.handedOut,
     'a job fails by its deliveries only if it was begun, or was alone in the last one',
     { ...subject, job },
   );

@@ -176,6 +176,17 @@ export const endedOf = ({ claim, deliveries, isSuspect }: Lease): Delivered => (
   isSuspect: isSuspect || claim !== undefined,
 });
 
+/**
+ * D10. The deliveries of jobs whose lease ended without a report, and which cannot be claimed any more. If they were not
+ * alone in their last delivery, any of them may be the cause, so each gets another one alone. Only with a single allowed
+ * delivery none is repeated. @param together number of jobs of the claim that are not done
+ */
+export const unreportedOf = (lease: Lease, together: number, maxDeliveries: number): Delivered => {
+  const { deliveries } = endedOf(lease);
+  const isRepeated = together > 1 && maxDeliveries > 1;
+  return { deliveries: isRepeated ? Math.min(deliveries, maxDeliveries - 1) : deliveries, isSuspect: true };
+};
+
 /** The next delivery of free jobs. */
 const nextOf = (delivered: Delivered): Delivered => ({ ...delivered, deliveries: delivered.deliveries + 1 });
 
@@ -451,11 +462,16 @@ const PARTS_MAX = 4;
  * D6, D10. The free ranges of a released lease. A delivery counts only for the jobs that the worker has begun; without
  * that report it counts for all of them, and they are suspect. Done jobs may lie inside a range.
  *
- * @param open its jobs that are not done, in their order
+ * @param open its jobs that are not done, in their order @param unreported as in {@link unreportedOf}
  */
-export const releasedOf = (lease: Lease, open: readonly number[], attempted: Attempted): readonly Lease[] => {
+export const releasedOf = (
+  lease: Lease,
+  open: readonly number[],
+  attempted: Attempted,
+  unreported: Delivered,
+): readonly Lease[] => {
   const deliveredOf = (token: number): Delivered => {
-    if (!attempted) return endedOf(lease);
+    if (!attempted) return unreported;
     if (attempted.has(token)) return { deliveries: lease.deliveries, isSuspect: false };
     const deliveries = lease.deliveries - 1;
     return { deliveries, isSuspect: lease.isSuspect && deliveries > 0 };
@@ -471,7 +487,7 @@ export const releasedOf = (lease: Lease, open: readonly number[], attempted: Att
   const [first, last] = [parts[0], parts.at(-1)];
   if (!first || !last) return [];
   if (parts.length <= PARTS_MAX) return parts.map((part) => freed(part, part));
-  return [freed({ first: first.first, count: endOf(last) - first.first }, endedOf(lease))];
+  return [freed({ first: first.first, count: endOf(last) - first.first }, unreported)];
 };
 
 /** A range without some of its jobs. */

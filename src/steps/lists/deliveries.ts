@@ -1,6 +1,6 @@
 /** D10. Jobs that were handed out to workers as often as allowed, without an outcome, fail. */
 import type { ListId } from '../../domain/lists/ids.ts';
-import { endedOf, freed, type Lease, type List, tokensOf } from '../../domain/lists/list.ts';
+import { countOf, freed, type Lease, type List, tokensOf, unreportedOf } from '../../domain/lists/list.ts';
 import type { JobResult } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
 import { report } from './complete.ts';
@@ -11,8 +11,8 @@ export const maxDeliveriesOf = ({ config }: Pick<ListDeps, 'config'>, list: Pick
   list.maxDeliveries ?? config.lists.maxDeliveries;
 
 /**
- * D10. Fails free jobs that were handed out as often as allowed. The jobs of an expired lease are first taken from its
- * claim, so that its worker cannot renew it meanwhile.
+ * D10. Fails free jobs that were handed out as often as allowed. The jobs of an expired claim are first taken from
+ * it, so that its worker cannot renew it meanwhile; they fail only if their delivery was the last one.
  */
 export const failSpent = async (
   deps: ListDeps,
@@ -22,10 +22,13 @@ export const failSpent = async (
 ): Promise<undefined> => {
   const { lists, fanOuts } = deps;
   const hasHolders = list.holders !== undefined;
-  const expired = leases.filter(({ claim }) => claim !== undefined);
-  if (expired.length > 0) {
-    const to = expired.map((lease) => freed(lease, endedOf(lease)));
-    await lists.change(id, { from: expired, to, hasHolders });
+  const [expired] = leases.filter(({ claim }) => claim !== undefined);
+  if (expired) {
+    const from = list.leases.filter(({ claim }) => claim === expired.claim);
+    const ended = await openIn(fanOuts, id, from);
+    const together = countOf(ended.flatMap(({ open }) => open));
+    const to = from.map((lease) => freed(lease, unreportedOf(lease, together, maxDeliveriesOf(deps, list))));
+    await lists.change(id, { from, to, hasHolders });
     return undefined;
   }
   const opened = await openIn(fanOuts, id, leases);

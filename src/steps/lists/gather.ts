@@ -3,11 +3,11 @@
  * move into the list's row as free ranges, where claims and triggers find them.
  */
 import type { Millis } from '../../domain/ids.ts';
-import { type ListId, listOf } from '../../domain/lists/ids.ts';
+import { type Delivered, type ListId, listOf } from '../../domain/lists/ids.ts';
 import {
   APART_MAX,
   type Apart,
-  endedOf,
+  countOf,
   endOf,
   freed,
   hasManyFree,
@@ -17,9 +17,11 @@ import {
   type OpenIn,
   PIECES_MAX,
   type StoredClaim,
+  unreportedOf,
 } from '../../domain/lists/list.ts';
 import type { Lists } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
+import { maxDeliveriesOf } from './deliveries.ts';
 import { openIn } from './done.ts';
 
 /** All leases of a list, those in rows of their own included. */
@@ -46,14 +48,15 @@ export const gatherEnded = async (deps: ListDeps, id: ListId, list: List): Promi
   const ends = others.flatMap(({ leases }) => leases.map(({ until }) => until));
   const becomes = { count: others.length, until: Math.min(...ends) };
   if (ended.length === 0 && becomes.count === was.count && becomes.until === was.until) return list;
-  const opened = await openIn(
-    fanOuts,
-    id,
-    ended.flatMap(({ leases }) => leases),
-  );
+  const maxDeliveries = maxDeliveriesOf(deps, list);
+  const opened = await Promise.all(ended.map(({ leases }) => openIn(fanOuts, id, leases)));
+  const free = opened.flatMap((claim) => {
+    const together = countOf(claim.flatMap(({ open }) => open));
+    return claim.flatMap((each) => backToPool(each, unreportedOf(each.lease, together, maxDeliveries)));
+  });
   const moved = ended.map((claim) => ({ claim, keep: [] }));
   // If another function was faster, the list as it is now is used all the same.
-  await lists.gather(id, moved, opened.flatMap(backToPool), { was, becomes });
+  await lists.gather(id, moved, free, { was, becomes });
   return lists.read(id);
 };
 
@@ -67,7 +70,7 @@ const atOnce = (ended: readonly StoredClaim[]): readonly StoredClaim[] => {
 };
 
 /** The free range from the first to the last job of an ended lease that is not done. */
-const backToPool = ({ lease, open }: OpenIn): readonly Lease[] => {
+const backToPool = ({ open }: OpenIn, delivered: Delivered): readonly Lease[] => {
   const [first, last] = [open[0], open.at(-1)];
-  return first && last ? [freed({ first: first.first, count: endOf(last) - first.first }, endedOf(lease))] : [];
+  return first && last ? [freed({ first: first.first, count: endOf(last) - first.first }, delivered)] : [];
 };

@@ -3,7 +3,7 @@
  * worker that died.
  */
 import type { ClaimKey, ListId } from '../../domain/lists/ids.ts';
-import { type Attempted, type Lease, releasedOf, tokensOf } from '../../domain/lists/list.ts';
+import { type Attempted, type Lease, releasedOf, tokensOf, unreportedOf } from '../../domain/lists/list.ts';
 import type { JobResult } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
 import { failUndeliverable, maxDeliveriesOf, tooManyDeliveries } from './deliveries.ts';
@@ -38,12 +38,13 @@ export const release = async (
   const claim = await findClaim(lists, id, list, name);
   if (!claim) return { kind: 'released', count: 0, failed: 0 };
   const open = await openOf(deps, id, claim);
-  const last = spent(claim.leases, open, attempted ?? [], maxDeliveriesOf(deps, list));
+  const most = maxDeliveriesOf(deps, list);
+  const last = spent(claim.leases, open, attempted ?? [], most);
   await failUndeliverable(deps, id, list, last);
   const over = new Set(last.map(({ token }) => token));
   const left = new Set([...open].filter((token) => !over.has(token)));
   const begun: Attempted = attempted && new Set(attempted.map(({ token }) => token));
-  const isMine = await changeClaim(lists, id, list, claim, { free: freeOf(claim.leases, left, begun) });
+  const isMine = await changeClaim(lists, id, list, claim, { free: freeOf(claim.leases, left, begun, most) });
   return { kind: 'released', count: isMine ? left.size : 0, failed: last.length };
 };
 
@@ -53,10 +54,15 @@ const openOf = async ({ fanOuts }: ListDeps, id: ListId, { leases }: HeldClaim):
   return new Set(leases.flatMap(tokensOf).filter((token) => !done.has(token)));
 };
 
-const freeOf = (leases: readonly Lease[], open: ReadonlySet<number>, begun: Attempted): readonly Lease[] =>
+const freeOf = (
+  leases: readonly Lease[],
+  open: ReadonlySet<number>,
+  begun: Attempted,
+  maxDeliveries: number,
+): readonly Lease[] =>
   leases.flatMap((lease) => {
     const tokens = tokensOf(lease).filter((token) => open.has(token));
-    return releasedOf(lease, tokens, begun);
+    return releasedOf(lease, tokens, begun, unreportedOf(lease, open.size, maxDeliveries));
   });
 
 /** D10. The outcomes of jobs that the worker has begun in their last delivery. */
@@ -90,7 +96,9 @@ export const breakClaim = async (deps: ListDeps, id: ListId, name: Named): Promi
   const claim = await findClaim(lists, id, list, name);
   if (!claim) return { kind: 'none' };
   const open = await openOf(deps, id, claim);
-  const isMine = await changeClaim(lists, id, list, claim, { free: freeOf(claim.leases, open, undefined) });
+  const isMine = await changeClaim(lists, id, list, claim, {
+    free: freeOf(claim.leases, open, undefined, maxDeliveriesOf(deps, list)),
+  });
   if (!isMine) return { kind: 'none' };
   deps.report({ event: 'claim-broken', list: id, claim: claim.key, jobs: open.size });
   return { kind: 'broken', key: claim.key, count: open.size };
