@@ -152,6 +152,7 @@ export const workOff = async <Payload extends object>(
   const { succeeded, failed } = reported;
   const left = claim.jobs.length - succeeded - failed;
   const back = left > 0 ? await giveBack(claim, lease, attempted, onBroken) : undefined;
+  if (back?.complete) work.onComplete();
   await lease.stop();
   return {
     succeeded,

@@ -140,6 +140,8 @@ export interface ReleasedJobs {
   readonly released: number;
   /** Number of attempted jobs that failed, because this was their last delivery. */
   readonly failed: number;
+  /** Whether the list is complete. */
+  readonly complete: boolean;
 }
 
 /** A claim of a list, as people see it. */

@@ -53,7 +53,7 @@ describe('a list client', () => {
       { token: 1, status: 'failed', error },
     ] as const;
     expect(await claim.complete(jobs)).toEqual({ complete: false });
-    expect(await claim.release()).toEqual({ released: expect.any(Number), failed: 0 });
+    expect(await claim.release()).toEqual({ released: expect.any(Number), failed: 0, complete: false });
     expect(await list.get()).toMatchObject({ available: 3, leased: 0, done: 2, succeeded: 1, failed: 1 });
     // The fresh jobs come first. The released one is claimed alone, because it may have ended its worker.
     for (const token of [3, 4, 2]) {

@@ -34,7 +34,7 @@ describe('a name', () => {
         listIds,
         listIds,
         claimIds,
-        fc.array(handedOut, { minLength: 1, maxLength: 20 }),
+        fc.uniqueArray(handedOut, { minLength: 1, maxLength: 20, selector: ({ first }) => first }),
         (list, other, text, all) => {
           const claim = claimId(text);
           if (claim === undefined) throw new Error(`no claim's name: ${text}`);

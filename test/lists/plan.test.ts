@@ -260,8 +260,9 @@ describe('a released lease', () => {
   });
 
   it('is never divided into many ranges', () => {
-    expect(keys(released(lease, open, new Set([10, 12, 14])))).toEqual(['@10!3 8']);
-    expect(keys(released(lease, open, new Set([10, 12])))).toHaveLength(4);
+    expect(keys(released(lease, open, new Set([10, 12, 14])))).toHaveLength(6);
+    const inMany = releasedOf(lease, open, new Set([10, 12, 14]), unreportedOf(lease, 8, 5), 20);
+    expect(keys(inMany), 'no delivery counts for jobs that were not begun').toEqual(['@10*2 8']);
   });
 
   it('clears jobs that were begun, and those in their first delivery', () => {

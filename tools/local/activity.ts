@@ -75,7 +75,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'fan-out-repaired':
       return `↻ repaired: ${named(event.fanOut)} was done but not completed`;
     case 'jobs-undeliverable':
-      return `✗ ${plural(event.jobs, 'job')} of list ${event.list} failed: handed out ${plural(event.deliveries, 'time')} without an outcome`;
+      return `✗ ${plural(event.jobs, 'job')} of list ${event.list} failed: workers got each ${plural(event.deliveries, 'time')} without ending it`;
     case 'claim-broken':
       return `! a claim of list ${event.list} was ended: others can claim its ${plural(event.jobs, 'job')}`;
     case 'claim-refused':

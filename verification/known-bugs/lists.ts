@@ -229,7 +229,7 @@ const releasedJobsLost = step({
     const list = await lists.read(id);
     const from = list?.leases.filter(({ claim }) => claim === key) ?? [];
     if (from.length > 0) await lists.change(id, { from, to: [], hasHolders: true });
-    return { kind: 'released', count: from.length, failed: 0 };
+    return { kind: 'released', count: from.length, failed: 0, complete: false };
   },
 });
 

@@ -63,7 +63,8 @@ export const listClaimRoutes = (deps: ApiDeps): Hono =>
       const { id, name, jobs } = await claimIn(deps, part('id'), part('claim'));
       const released = await release(deps, id, name, readAttempted(await text(), jobs));
       if (released.kind === 'unknown') throw await unknownList(deps, id);
-      return context.json({ released: released.count, failed: released.failed });
+      const { count, failed, complete: isComplete } = released;
+      return context.json({ released: count, failed, complete: isComplete });
     },
   });
 
@@ -102,7 +103,8 @@ const namesIn = (id: ListId, text: string): readonly Named[] => {
   if (handle === 'of-another-list') throw ofAnotherList(id);
   if (handle !== 'no-handle') return [namedBy(handle)];
   const [key, claim] = [claimKey(text), claimId(text)];
-  return [...(key === undefined ? [] : [{ key }]), ...(claim === undefined ? [] : [namedBy({ claim })])];
+  // The id of a worker's own claim comes first: it may look like the name of another claim.
+  return [...(claim === undefined ? [] : [namedBy({ claim })]), ...(key === undefined ? [] : [{ key }])];
 };
 
 /** The claim that a path names, and its jobs if they are known. */
@@ -127,7 +129,7 @@ const claimIn = async (deps: ApiDeps, listText: string, text: string): Promise<C
     const claim = await findClaim(deps.lists, id, list, name);
     if (claim) return { id, name, jobs: claim.leases };
   }
-  return { id, name: names.at(-1) ?? first, jobs: undefined };
+  return { id, name: first, jobs: undefined };
 };
 
 const ofAnotherList = (id: ListId): HttpProblem => new HttpProblem(409, `the claim belongs to another list than ${id}`);
@@ -135,7 +137,7 @@ const ofAnotherList = (id: ListId): HttpProblem => new HttpProblem(409, `the cla
 const noSuchClaim = (id: ListId, text: string): HttpProblem =>
   new HttpProblem(
     404,
-    `list ${id} has no claim ${JSON.stringify(text.slice(0, 200))}: use the claimId from the answer of the claim, or a claim from GET /lists/${id}/claims`,
+    `list ${id} has no claim ${JSON.stringify(text.slice(0, 200))}: use the claimId from the answer of the claim, or a claim that groupage lists claims or GET /lists/${id}/claims lists`,
   );
 
 const notHeld = async (
@@ -148,5 +150,5 @@ const notHeld = async (
     ? unknownList(deps, id)
     : new HttpProblem(
         409,
-        `claim ${JSON.stringify(claim.slice(0, 200))} no longer has these jobs of list ${id}: they were released, have ended, were claimed by another worker after its lease ended, or the claim was broken`,
+        `claim ${JSON.stringify(claim.slice(0, 200))} does not have these jobs of list ${id}: there is no such claim, or its jobs were released, have ended, or were claimed by another worker after its lease ended, or the claim was broken`,
       );

@@ -156,6 +156,7 @@ export const RELEASED = z
   .object({
     released: whole('Number of released jobs.'),
     failed: whole('Number of attempted jobs that failed, because this was their last delivery.'),
+    complete: flag('Whether the list is complete.'),
   })
   .check(z.meta({ id: 'Released' }));
 export const BROKEN = z
@@ -323,7 +324,11 @@ export const LISTS_DESCRIBED = [
       description: 'A repeat changes nothing and answers 0.',
       example: { attempted: [{ token: 17, error: { code: 'no-depot', message: 'MUC is closed' } }] },
       answers: {
-        200: { description: 'The jobs were released.', schema: RELEASED, example: { released: 3, failed: 0 } },
+        200: {
+          description: 'The jobs were released.',
+          schema: RELEASED,
+          example: { released: 3, failed: 0, complete: false },
+        },
       },
       problems: { 404: NONE, 409: 'The claim belongs to another list.', 503: BUSY },
     },

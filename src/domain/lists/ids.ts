@@ -130,7 +130,9 @@ export const parseHandle = (list: ListId, handle: string): Handled => {
   const claim = claimId(name);
   if (claim === undefined) return 'no-handle';
   if (mark !== markOf(list)) return 'of-another-list';
-  return { claim, ranges: rangesIn(numbers) };
+  const ranges = rangesIn(numbers);
+  const isForged = new Set(ranges.map(({ first }) => first)).size < ranges.length;
+  return isForged ? 'no-handle' : { claim, ranges };
 };
 
 /** The ranges of a handle. Undefined if the text is no handle. */

@@ -422,6 +422,7 @@ export const neighboursIn = (list: Pick<List, 'leases'>): readonly Neighbours[] 
       lease.claim === undefined &&
       lease.deliveries === begin.deliveries &&
       lease.isSuspect === begin.isSuspect &&
+      last.leases.length < SEEN_MAX &&
       endOf(lease) - begin.first <= MERGED_MAX;
     if (isNext) {
       const gap = { first: endOf(before as Lease), count: lease.first - endOf(before as Lease) };
@@ -455,21 +456,24 @@ export const planMerge = (
 /** A worker that releases its claim reports the jobs that it has begun. Undefined if it does not say which. */
 export type Attempted = ReadonlySet<number> | undefined;
 
-/** The largest number of free ranges into which the release of one lease divides it. */
-const PARTS_MAX = 4;
+/** The largest number of free ranges into which one release divides the leases of a claim. */
+const PARTS_MAX = SEEN_MAX;
 
 /**
  * D6, D10. The free ranges of a released lease. A delivery counts only for the jobs that the worker has begun; without
  * that report it counts for all of them, and they are suspect. Done jobs may lie inside a range.
  *
  * @param open its jobs that are not done, in their order @param unreported as in {@link unreportedOf}
+ * @param leases number of leases of the claim
  */
 export const releasedOf = (
   lease: Lease,
   open: readonly number[],
   attempted: Attempted,
   unreported: Delivered,
+  leases = 1,
 ): readonly Lease[] => {
+  const partsMax = Math.max(1, Math.floor(PARTS_MAX / leases));
   const deliveredOf = (token: number): Delivered => {
     if (!attempted) return unreported;
     if (attempted.has(token)) return { deliveries: lease.deliveries, isSuspect: false };
@@ -486,8 +490,10 @@ export const releasedOf = (
   }
   const [first, last] = [parts[0], parts.at(-1)];
   if (!first || !last) return [];
-  if (parts.length <= PARTS_MAX) return parts.map((part) => freed(part, part));
-  return [freed({ first: first.first, count: endOf(last) - first.first }, unreported)];
+  if (parts.length <= partsMax) return parts.map((part) => freed(part, part));
+  // The jobs that the worker has not begun count: for them this was no delivery.
+  const fewest = parts.reduce((a, b) => (b.deliveries < a.deliveries ? b : a));
+  return [freed({ first: first.first, count: endOf(last) - first.first }, fewest)];
 };
 
 /** A range without some of its jobs. */

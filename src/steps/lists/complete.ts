@@ -24,12 +24,15 @@ export const complete = async (deps: ListDeps, id: ListId, name: Named, completi
   const { lists, fanOuts, machine } = deps;
   const list = await lists.read(id);
   if (!list || isGoing(list, machine.now())) return { kind: 'unknown' };
-  const claim = await findClaim(lists, id, list, name);
-  const ranges = name.ranges ?? claim?.leases ?? [];
+  const found = await findClaim(lists, id, list, name);
+  const ranges = name.ranges ?? found?.leases ?? [];
   const results =
     typeof completion === 'string'
       ? ranges.flatMap(tokensOf).map((token): JobResult => ({ token, outcome: completion }))
       : completion;
+  // A request that names only the claim may be about jobs that the claim had before.
+  const mine = new Set(found?.leases.flatMap(tokensOf));
+  const claim = found && results.every(({ token }) => mine.has(token)) ? found : undefined;
   if (!claim) {
     const tokens = results.map(({ token }) => token);
     const done = await doneIn(

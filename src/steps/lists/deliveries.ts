@@ -40,17 +40,18 @@ export const failSpent = async (
   return undefined;
 };
 
-/** Stores the outcomes of jobs after their last delivery. */
+/** Stores the outcomes of jobs after their last delivery. Returns whether the list is complete. */
 export const failUndeliverable = async (
   deps: ListDeps,
   id: ListId,
   list: List,
   results: readonly JobResult[],
-): Promise<void> => {
-  if (results.length === 0) return;
-  await report(deps, id, results);
+): Promise<boolean> => {
+  if (results.length === 0) return false;
+  const isComplete = await report(deps, id, results);
   const deliveries = maxDeliveriesOf(deps, list);
   deps.report({ event: 'jobs-undeliverable', list: id, jobs: results.length, deliveries });
+  return isComplete;
 };
 
 /** The outcome of a job that no worker has ended in all of its deliveries. */

@@ -40,10 +40,14 @@ const mayHaveEnded = ({ count, until }: Apart, now: Millis): boolean => isFree({
 export const gatherEnded = async (deps: ListDeps, id: ListId, list: List): Promise<List | undefined> => {
   const { lists, fanOuts, machine } = deps;
   const { apart: was } = list;
-  if (!was || !mayHaveEnded(was, machine.now()) || hasManyFree(list, lists.claimsMax)) return list;
+  if (!was || !mayHaveEnded(was, machine.now())) return list;
+  const isFull = hasManyFree(list, lists.claimsMax);
+  // Even then, the rows are counted again, because claims may be refused for their number.
+  if (isFull && was.count < APART_MAX) return list;
   const claims = await lists.claimsApart(id);
   const now = machine.now();
-  const ended = atOnce(claims.filter(({ leases }) => leases.every((lease) => isFree(lease, now))));
+  const all = claims.filter(({ leases }) => leases.every((lease) => isFree(lease, now)));
+  const ended = isFull ? [] : atOnce(all);
   const others = claims.filter((claim) => !ended.includes(claim));
   const ends = others.flatMap(({ leases }) => leases.map(({ until }) => until));
   const becomes = { count: others.length, until: Math.min(...ends) };

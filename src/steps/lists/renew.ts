@@ -2,16 +2,23 @@
 import type { Millis } from '../../domain/ids.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
 import { leaseEnd } from '../../domain/lists/list.ts';
+import { retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
 import { changeClaim, findClaim, type Named, type NotHeld } from './held.ts';
 
-/** D4. Renews the lease of a claim. @param span duration of the renewed lease, from now */
-export const renew = async (
+/** D4. Renews the lease of a claim. @param span duration of the renewed lease, from now @throws ListBusy */
+export const renew = (deps: ListDeps, id: ListId, name: Named, span: Millis): Promise<Renewed> =>
+  retryWhileContended(deps.machine, id, () => tryToRenew(deps, id, name, span));
+
+type Renewed = { readonly kind: 'renewed'; readonly until: Millis } | NotHeld;
+
+/** Returns undefined if another function was faster. The claim may still have its jobs. */
+const tryToRenew = async (
   { lists, machine }: ListDeps,
   id: ListId,
   name: Named,
   span: Millis,
-): Promise<{ readonly kind: 'renewed'; readonly until: Millis } | NotHeld> => {
+): Promise<Renewed | undefined> => {
   const list = await lists.read(id);
   if (!list || list.status === 'expired') return { kind: 'unknown' };
   const claim = await findClaim(lists, id, list, name);
@@ -24,5 +31,5 @@ export const renew = async (
   const isMine = isEarlier
     ? await lists.gather(id, [{ claim, keep }], [], { was, becomes: { ...was, until } })
     : await changeClaim(lists, id, list, claim, { keep });
-  return isMine ? { kind: 'renewed', until } : { kind: 'lost' };
+  return isMine ? { kind: 'renewed', until } : undefined;
 };
