@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { ClaimId } from '../../src/domain/lists/ids.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
+import { complete } from '../../src/steps/lists/complete.ts';
+import { namedBy } from '../../src/steps/lists/held.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
 
@@ -247,4 +250,21 @@ describe('a released claim', () => {
     expect(await kit.read()).toMatchObject({ leases: [] });
     expectWhole(kit);
   });
+});
+
+it("keeps a claim's jobs if a request by its name is about former jobs", async () => {
+  const kit = listKit();
+  await kit.open();
+  await kit.add(2);
+  const first = await kit.got('worker', 1);
+  await kit.complete(first.handle);
+  const second = await kit.got('worker', 1);
+  expect(tokensIn(second)).toEqual([1]);
+  const again = await complete(kit, LIST, namedBy({ claim: 'worker' as ClaimId }), [result(0)]);
+  expect(again).toMatchObject({ kind: 'done' });
+  expect(await complete(kit, LIST, namedBy({ claim: 'worker' as ClaimId }), [result(0), result(1)])).toEqual({
+    kind: 'lost',
+  });
+  expect((await kit.read()).leases).toMatchObject([{ first: 1, count: 1 }]);
+  expectWhole(kit);
 });

@@ -28,6 +28,14 @@ const claimIds = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_@-]{0,63}$/);
 const handedOut = fc.record({ first: fc.nat(999_999_999_999), count: fc.integer({ min: 1, max: 1_000 }) });
 
 describe('a name', () => {
+  it('of a claim that contains a range twice is none', () => {
+    const handle = handleOf('l' as ListId, 'a' as never, [
+      { first: 1, count: 2 },
+      { first: 1, count: 2 },
+    ]);
+    expect(parseHandle('l' as ListId, handle)).toBe('no-handle');
+  });
+
   it('of a claim is read back with all of its ranges, for its own list only', () => {
     fc.assert(
       fc.property(

@@ -216,7 +216,7 @@ describe('the plan of a claim', () => {
     expect(plan({ head: 4, leases }, 1)).toEqual({ do: 'fail', leases: spent });
   });
 
-  it('repeats the last delivery of jobs that were not alone in it, each alone', () => {
+  it('repeats a last delivery of jobs in company, each alone', () => {
     const last = leaseOf(1, 0, 4, 1, delivered(5));
     expect(unreportedOf(last, 4, 5)).toEqual(delivered(4, true));
     expect(isolated(100, 4, 5)).toBe(1);
@@ -297,6 +297,12 @@ describe('free ranges that are neighbours', () => {
     expect(planMerge(found, (token) => done.has(token), 16)?.to).toEqual([free(0, 8)]);
     done.delete(4);
     expect(planMerge(found, (token) => done.has(token), 16)).toBeUndefined();
+  });
+
+  it('are merged forty at a time, as many as one write can check', () => {
+    const found = neighboursIn({ leases: Array.from({ length: 60 }, (_, n) => free(n, 1)) });
+    expect(found.map(({ leases }) => leases.length)).toEqual([40]);
+    expect(planMerge(found, none, CLAIMS_MAX)?.to).toEqual([free(0, 40)]);
   });
 
   it('stay if a merge saves too little or is too long', () => {

@@ -44,7 +44,7 @@ const spansOf = (folder: string, id: string) =>
 describe.each(LANGUAGES)('a fleet with workers in %s', (language) => {
   const command = useWorker(language, 'partition');
 
-  it('hands partitions over from checkpoint to checkpoint, and goes on after a kill', async () => {
+  it('hands partitions over, and goes on after a kill', async () => {
     const { folder, start, isPast, owners, positionOf } = newFleet();
     const ids = ['0', '1', '2'];
     const first = start(command(), '--partitions', '3', '--node', 'first');
@@ -77,7 +77,7 @@ describe.each(LANGUAGES)('a fleet with workers in %s', (language) => {
     expect(livingIn(folder)).toEqual([]);
   });
 
-  it('replaces a process that dies or is silent, and reports one that exits by itself', async () => {
+  it('replaces a dead or silent process, reports an exit', async () => {
     const { folder, start, isPast } = newFleet();
     const ran = start(command(), '--partitions', 'dies,silent=2,ends', '--node', 'only');
     await eventually(() => isPast(['dies', 'silent'], 8));

@@ -39,7 +39,7 @@ describe.each(LANGUAGES)('a worker in %s', (language) => {
   });
   afterAll(() => served.stop());
 
-  it('does all jobs, and a job that kills or silences its process ends by its deliveries', async () => {
+  it('does all jobs; one that kills or silences it ends by its deliveries', async () => {
     const kinds = ['echo', 'fail', 'echo', 'throw', 'die', 'echo', 'silent', 'print', 'alive', 'echo'];
     const { start, outcomes, folder } = await listOf(
       served,
@@ -204,7 +204,7 @@ describe('groupage lists worker', () => {
     await eventually(() => livingIn(folder).length === 0, 5_000);
   });
 
-  it('ends, and gives the jobs back uncounted, if the program cannot start any more', async () => {
+  it('gives jobs back uncounted if the program cannot start any more', async () => {
     const { start, outcomes } = await listOf(served, [{ n: 0 }, { n: 1 }, { n: 2 }], 9);
     const once = `if (require('fs').existsSync('began')) process.exit(4); require('fs').writeFileSync('began', '')`;
     const { code, err } = await start(answering('process.exit(3)', once));
