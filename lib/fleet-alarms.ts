@@ -40,7 +40,7 @@ const watches = (fleet: string, { unworkedFor, maxCheckpointAge }: FleetAlarmsPr
     threshold: 1,
     minutes: (unworkedFor ?? Duration.minutes(5)).toMinutes(),
     mustExist: true,
-    says: `No worker works on some partitions of fleet ${fleet}, or no worker runs: see \`groupage fleet show ${fleet}\`, and start workers`,
+    says: `Partitions of fleet ${fleet} have been without work for minutes, or no worker writes metrics. Their work waits. See \`groupage fleet show ${fleet}\`, and start workers`,
   },
   {
     id: 'Stuck',
@@ -64,7 +64,7 @@ const watches = (fleet: string, { unworkedFor, maxCheckpointAge }: FleetAlarmsPr
     statistic: Stats.SUM,
     threshold: 1,
     minutes: 15,
-    says: `Workers of fleet ${fleet} crash, or write no heartbeats for minutes: see the events evicted and blocked in their logs`,
+    says: `A worker of fleet ${fleet} was evicted, because it crashed or wrote no heartbeat in time. Others have its partitions. Look for crashes, and for the events evicted and blocked in the logs`,
   },
   ...(maxCheckpointAge === undefined
     ? []
@@ -75,7 +75,7 @@ const watches = (fleet: string, { unworkedFor, maxCheckpointAge }: FleetAlarmsPr
           statistic: Stats.MAXIMUM,
           threshold: maxCheckpointAge.toMilliseconds(),
           minutes: 3,
-          says: `A partition of fleet ${fleet} makes no progress: see the log of its owner in \`groupage fleet show ${fleet}\``,
+          says: `A partition of fleet ${fleet} has stored no checkpoint for too long: find its owner with \`groupage fleet show ${fleet} --partitions\`, and read the log of that worker`,
         } as const,
       ]),
 ];

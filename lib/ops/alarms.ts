@@ -133,7 +133,7 @@ const watchesOfTrackers = (measured: MeasuredIn): Watch[] => [
     metric: measured('FanOutsExpired', {}, { period: QUARTER }),
     threshold: 1,
     says: 'A fan-out expired, because no item was added or acked for too long',
-    todo: 'its event reports how many items were pending. Find out why they were not acked, or whether its producer died before it sealed it; then open a new one',
+    todo: 'its tasks continue, but later acks have no effect. The sweep log (fan-out-ended) names it, and its event has the counts. Find out why items were not acked, or whether the producer died before the seal, then open a new fan-out',
     section: 'a-fan-out-expired',
   },
   {
@@ -141,7 +141,7 @@ const watchesOfTrackers = (measured: MeasuredIn): Watch[] => [
     metric: measured('FanOutsFailed', {}, { period: QUARTER }),
     threshold: 1,
     says: 'A fan-out ended early, because more of its items failed than failFast allows',
-    todo: 'its tasks that have not ended continue. Run groupage failures to see the causes, and fix them before you start it again',
+    todo: 'its tasks that have not ended continue. Find it with groupage fan-out list, and the causes with groupage failures. Fix them, then open a new fan-out',
     section: 'a-fan-out-failed',
   },
   {
@@ -149,7 +149,7 @@ const watchesOfTrackers = (measured: MeasuredIn): Watch[] => [
     metric: measured('JobsUndeliverable', {}, { period: QUARTER }),
     threshold: 1,
     says: 'Jobs of a list failed, because workers got them maxDeliveries times without ending them',
-    todo: 'they are not handed out again. Their errors are in groupage lists show ID --jobs --status failed; fix the cause, and add them to a new list',
+    todo: 'they are not handed out again, and the other jobs continue. The API log (jobs-undeliverable) names the list, and groupage lists show ID --jobs --status failed shows the errors. Fix the cause, then add the jobs to a new list',
     section: 'jobs-are-undeliverable',
   },
   {

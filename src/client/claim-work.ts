@@ -249,8 +249,8 @@ const report = async <Payload extends object>(
 };
 
 /**
- * Releases jobs. Returns the answer of the API if it confirmed it. Without an answer, the jobs return to the pool when
- * the lease ends.
+ * Releases jobs. Returns the answer of the API if it confirmed it. Without an answer, other
+ * workers can claim the jobs a minute after the lease ends.
  */
 const giveBack = async <Payload extends object>(
   claim: Claim<Payload>,

@@ -23,7 +23,7 @@ export class NodeNameTaken extends Error {
   constructor(fleet: string, node: string, other?: Rival) {
     const since = other ? ` (${other.key}, started at ${new Date(other.startedAt).toISOString()})` : '';
     super(
-      `another process of fleet ${fleet} has the name ${node} and is alive${since}, so this process has left the fleet; it worked on no partition under this name. With restartWithin, each process needs a \`node\` name of its own. If the other process is to be replaced, end it first`,
+      `the node name ${node} of fleet ${fleet} belongs to another live process${since}. This process has left the fleet; it worked on no partition. With restartWithin, each process needs its own \`node\` name. To replace the other process, stop it first, then start this one again`,
     );
     this.node = node;
     this.other = other && { key: other.key, startedAt: other.startedAt };

@@ -38,7 +38,11 @@ export interface FleetOptions {
    * @default 'keep'
    */
   readonly whenFinished?: WhenFinished;
-  /** When this signal aborts, the node drains all partitions, gives them away and leaves the fleet. */
+  /**
+   * When this signal aborts, the node announces that it leaves, and works on until others ask for its partitions (two
+   * cycles at most). Then it drains them, hands them over and leaves the fleet. With `restartWithin` it drains at once
+   * and keeps them for the next process with its name.
+   */
   readonly signal?: AbortSignal;
   /**
    * Name of this node, for people.

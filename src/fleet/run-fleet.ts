@@ -45,8 +45,8 @@ const usualName = (): string =>
 
 /**
  * Works on a fair share of the partitions until `signal` aborts or the process gets a signal of `stopOn`. Then
- * `runFleet` drains all partitions and gives them away. It resolves when all partitions are given away, or when
- * `drainTimeout` is over.
+ * `runFleet` hands all partitions over, or keeps them for the next process with this node's name (`restartWithin`). It
+ * resolves when that is done, or when `drainTimeout` and two more cycles are over.
  *
  * Each cycle costs one write unit and a read of the fleet's rows. Each partition that moves costs a few writes.
  *

@@ -18,7 +18,7 @@ const TEXTS: Texts = {
     `the event loop has been blocked for ${seconds(span)}, so the heartbeats stop and others take the partitions; move long computations into a worker thread`,
   finished: ({ partition, whenFinished }) =>
     whenFinished === 'keep'
-      ? `onPartition returned for partition ${partition} although nothing asked it to: this node keeps the partition and does not work on it; to hand it on or to be called again, set whenFinished`
+      ? `onPartition returned by itself for partition ${partition}: this node keeps the partition without work; set whenFinished to release the partition or to call onPartition again`
       : undefined,
   'still-running': ({ partition, span }) =>
     `onPartition for partition ${partition} has not returned ${seconds(span)} after the partition was lost, so two nodes may work on it; pass partition.lost to its calls, and return when it aborts`,

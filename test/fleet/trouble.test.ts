@@ -19,7 +19,7 @@ describe('the default listener', () => {
   it.each<[LifeEvent, RegExp]>([
     [
       { event: 'finished', ...AT, whenFinished: 'keep' },
-      /returned for partition 7 .* does not work on it.*whenFinished/,
+      /returned by itself for partition 7: .* without work; set whenFinished/,
     ],
     [{ event: 'still-running', ...AT, reason: 'taken', span: 10_000 }, /has not returned 10 s after .*partition\.lost/],
     [{ event: 'work-failed', ...AT, pause: 2_000, cause: 'x' }, /threw for partition 7; .* after 2 s/],

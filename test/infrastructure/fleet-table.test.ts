@@ -137,7 +137,7 @@ describe('the alarms of a fleet', () => {
     for (const alarm of alarms) {
       expect(FLEET_METRICS).toHaveProperty(alarm.MetricName as string);
       expect(alarm).toMatchObject({ Namespace: 'Groupage', Dimensions: [{ Name: 'fleet', Value: 'flights' }] });
-      expect(alarm.AlarmDescription).toMatch(/flights.*: .*\.$/);
+      expect(alarm.AlarmDescription).toMatch(/flights.*(: |\. ).*\.$/);
     }
   });
 

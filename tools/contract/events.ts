@@ -111,7 +111,7 @@ const FAN_OUT_FIRST_FAILURE = cloudEvent(
   'groupage.fan-out.first-failure',
   'fan-outs',
   'The id of the fan-out.',
-  'An item of a fan-out has failed, for the first time. Only for fan-outs that were opened with `notifyFirstFailure`.',
+  'The first failure that was noted in a fan-out. Sent only if the fan-out was opened with `notifyFirstFailure`.',
   z.object({ ...opened, item: text('The id of the failed item. Other items may have failed before it.') }),
 );
 

@@ -24,7 +24,8 @@ import traceback
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Optional
 
-# Seconds for which a handler may go on after the parent process has died. Others get its work a minute later or more.
+# Seconds for which a handler may go on after the parent process has died. Other workers get its job a minute after the
+# lease ends, and its partition after six cycles (30 s). With a --cycle below one second, both may work at the same time.
 ORPHAN_SECONDS = 5.0
 CODE_MAX_BYTES = 128
 

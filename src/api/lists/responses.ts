@@ -97,7 +97,7 @@ const CLAIMED_JOB = z
     deliveries: whole('How often workers got the job, this time included.', 1),
     payload: anyObject('The payload, as sent.'),
   })
-  .check(z.meta({ id: 'ClaimedJob', description: 'A job that no other worker can claim until the lease ends.' }));
+  .check(z.meta({ id: 'ClaimedJob', description: 'A job that no other worker can claim until `availableAgainAt`.' }));
 
 const PAGE = z
   .object({ lists: list(LIST_OUTLINE, 'The lists. A list may appear twice.'), cursor: CURSOR })
@@ -231,7 +231,7 @@ export const LISTS_DESCRIBED = [
       summary: 'Seals a list: no more jobs can be added',
       description: 'A repeat changes nothing.',
       answers: { 200: { description: 'The list.', schema: LIST } },
-      problems: { 404: NONE, 409: 'The list is cancelled, or the claim belongs to another list.', 503: BUSY },
+      problems: { 404: NONE, 409: 'The list is cancelled.', 503: BUSY },
     },
     cancelList: {
       summary: 'Cancels a list: waiting jobs never start',
@@ -286,7 +286,8 @@ export const LISTS_DESCRIBED = [
   ...describeCalls(CLAIM_CALLS, {
     claimJobs: {
       summary: 'Claims jobs for a limited time',
-      description: 'Fresh jobs come before released ones. A job that was delivered too often fails.',
+      description:
+        'Fresh jobs come before released ones. A job that was handed out `maxDeliveries` times without an outcome fails.',
       example: { count: 100, leaseSeconds: 60, holder: 'worker-3' },
       answers: { 200: { description: 'Jobs, or none.', schema: CLAIMED } },
       problems: { 404: NONE, 409: 'The list is cancelled, or the claim belongs to another list.', 503: BUSY },
@@ -298,7 +299,8 @@ export const LISTS_DESCRIBED = [
     },
     breakClaim: {
       summary: 'Ends a claim: others can claim its unfinished jobs at once',
-      description: 'Its worker learns it at its next call. Until then, two workers may have the same job.',
+      description:
+        'The delivery counts for its unfinished jobs. The next call of its worker is refused (409). Until then, two workers may work on the same job.',
       answers: {
         200: { description: 'The claim was ended.', schema: BROKEN, example: { claim: 'k3x9Qz1B', released: 100 } },
       },
@@ -308,7 +310,7 @@ export const LISTS_DESCRIBED = [
       summary: 'Renews the lease of a claim',
       example: { leaseSeconds: 60 },
       answers: { 200: { description: 'The new lease, which begins now.', schema: RENEWED } },
-      problems: { 404: NONE, 409: 'The claim no longer has its jobs.', 503: BUSY },
+      problems: { 404: NONE, 409: 'The claim no longer has its jobs, or belongs to another list.', 503: BUSY },
     },
     completeClaim: {
       summary: 'Reports the outcomes of claimed jobs',
@@ -317,7 +319,11 @@ export const LISTS_DESCRIBED = [
       answers: {
         200: { description: 'The outcomes are stored.', schema: CLAIM_COMPLETED, example: { complete: false } },
       },
-      problems: { 404: NONE, 409: 'The claim no longer has the jobs, and they have not ended.', 503: BUSY },
+      problems: {
+        404: NONE,
+        409: 'The claim no longer has the jobs and they have not ended, or the claim belongs to another list.',
+        503: BUSY,
+      },
     },
     releaseClaim: {
       summary: 'Releases the unfinished jobs of a claim',

@@ -90,8 +90,8 @@ const namesakes = (view: View, me: Node): readonly Node[] =>
       );
 
 /**
- * P14. The process to which this one must leave their common name: it is alive, and it has partitions or has the
- * smaller key. A process that has partitions itself never yields, so of two processes, one stays.
+ * P14. Another live process with this node's name, if this one must leave the fleet. The other has partitions, or has the
+ * smaller key. A process that has partitions never leaves because of its name, so one of the two stays.
  */
 const rivalOf = (view: View, me: Node): Node | undefined => {
   const owns = (key: NodeKey): boolean => view.fleet.leases.some(({ owner }) => owner === key);

@@ -17,7 +17,7 @@ export type DropReason =
   | 'drain-timeout';
 
 /**
- * What a node does with a partition whose work returned without being asked to.
+ * What a node does with a partition whose `onPartition` returned by itself: its signal had not aborted.
  * - `keep`: the node keeps the partition, and does not work on it until it moves.
  * - `release`: the partition becomes free, and another node takes it after some cycles. This node takes it again only
  *   after a minute, doubled up to an hour each time.
@@ -58,7 +58,7 @@ export type FleetEvent = { readonly fleet: FleetName; readonly node: NodeKey } &
       readonly fence: number;
       readonly reason: DropReason;
     }
-  /** The function that does the work on a partition returned, although nothing asked it to. */
+  /** `onPartition` returned by itself: its signal had not aborted. */
   | {
       readonly event: 'finished';
       readonly partition: PartitionId;

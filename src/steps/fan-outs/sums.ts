@@ -12,8 +12,8 @@ import type { FanOutDeps } from '../deps.ts';
 const CONCURRENCY = 8;
 
 /**
- * The number of failed items. Costs a read for each parent node, and for each group whose slot in it is empty, or for each group if items were corrected (T11). It may
- * miss items that fail during the sum, and never counts too many.
+ * The number of failed items. Reads each parent node, and each group that is not done. After corrections (T11) it reads
+ * all groups. It may miss items that fail during the sum, and never counts too many.
  */
 export const failedIn = async (
   fanOuts: Pick<FanOuts, 'node' | 'counts' | 'width'>,

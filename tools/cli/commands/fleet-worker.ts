@@ -51,7 +51,7 @@ export const fleetWorker = (): Command =>
     )
     .option(
       '--restart-within <seconds>',
-      'keep the partitions of a stopped node so long for the next process with its --node',
+      'after a stop, keep the partitions for the next process with the same --node for this time (at least six cycles; 0: off)',
       secondsBetween(0, 3_600),
     )
     .addOption(
@@ -77,7 +77,7 @@ const workIn = async (fleet: string, given: readonly string[], options: WorkerOp
   const { partitions, table, node, whenFinished, restartWithin, drainTimeout, cycle, metrics = false } = options;
   if (options.stack !== undefined || options.api !== undefined)
     throw new WrongUsage(
-      "a worker uses the fleet's table itself: name it with --table instead of --stack or --api (without any, it uses the local stack of this folder)",
+      "a worker reads and writes the fleet's table directly. Give --table NAME instead of --stack or --api; without --table it uses the local stack of this folder",
     );
   const program = programOf(given, options);
   // Load the SDK only here: loading takes longer than a whole local command.

@@ -37,7 +37,7 @@ export const workOnList = async (
   await api.get(listPath(id), LIST);
   const ask = askingBy({ url: api.url, send, isFinal: (cause) => cause instanceof CommandFailure });
   const broken = new AbortController();
-  const signal = AbortSignal.any([stopOnSignals('running jobs end, the others go back'), broken.signal]);
+  const signal = AbortSignal.any([stopOnSignals('running jobs end, the others are released'), broken.signal]);
   const start = (stop: AbortSignal) => WorkerProcess.start(program, stop);
   // A program that cannot start fails here, before any job counts as delivered.
   const first = await unlessStopped(signal, () => start(signal));

@@ -28,7 +28,7 @@ export const withProgram = (command: Command): Command =>
     .addOption(
       new Option(
         '--timeout <seconds>',
-        'longest time for which a process at work may send no message, and for its end after a stop; then it is killed',
+        'kill a process that sends no message for so long while it works, or has not ended so long after a stop',
       )
         .argParser(secondsBetween(1, 86_400))
         .default(60_000, '60'),

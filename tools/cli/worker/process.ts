@@ -157,7 +157,7 @@ export class WorkerProcess {
 
   /** Kills a process that does not follow the protocol. @throws WorkerEnded */
   async breach(what: string): Promise<never> {
-    this.kill(`${what}, which its protocol does not allow, so it was killed`);
+    this.kill(`${what}, which the protocol does not allow, so it was killed`);
     await this.#over.promise;
     throw this.#ended;
   }
@@ -205,7 +205,7 @@ export class WorkerProcess {
     if (this.#hasHint) return;
     this.#hasHint = true;
     console.error(
-      '(this line of the worker is no message: its standard output is for messages only, print to standard error instead)',
+      '(The line above is not a protocol message. Standard output is for messages only: print other text to standard error.)',
     );
   }
 

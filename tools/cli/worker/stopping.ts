@@ -14,11 +14,13 @@ export const stopOnSignals = (what: string): AbortSignal => {
     if (since === undefined) {
       since = performance.now();
       if (name === 'SIGINT') process.exitCode = INTERRUPTED;
-      console.error(`Stopping: ${what} (a second Ctrl-C or signal ends everything at once) …`);
+      console.error(`Stopping: ${what} (a second Ctrl-C or signal kills all processes at once) …`);
       stop.abort();
     } else if (performance.now() - since > SAME_PRESS) {
       killAll();
-      console.error('Stopped at once. The work under way was not finished.');
+      console.error(
+        'Stopped at once, without finishing the work under way. Unfinished jobs and partitions go to other workers when their leases or heartbeats end.',
+      );
       process.exit(INTERRUPTED);
     }
   };

@@ -181,7 +181,7 @@ const triggerJobs = async (id: string, { count, percent, token = ulid(), ...opti
 };
 
 const claim = (): Command =>
-  ofList('claim', 'claim jobs and print them as JSON lines; the claim handle goes to standard error')
+  ofList('claim', 'claim jobs and print them as JSON lines; the claim goes to standard error')
     .option('--count <n>', 'maximum number of jobs', wholeNumber, 1)
     .option('--lease <seconds>', 'time in seconds for which no other worker gets the jobs', wholeNumber, 60)
     .option('--claim-id <text>', 'id of this claim; repeating the command with the same id returns the same jobs')
@@ -308,8 +308,9 @@ const breakOne = (): Command =>
     .addOption(reasonOption())
     .action(async (id: string, claim: string, options: WithReason) => {
       const { text, value } = await (await connectBecause(options)).delete(pathOf(id, claim), BROKEN);
-      const said = `claim ${value.claim} is ended; ${plural(value.released, 'job')} can be claimed by others now`;
-      const warning = 'If its worker still runs, it may work on a job that another worker has, until its next call.';
+      const said = `claim ${value.claim} is ended: others can claim its ${plural(value.released, 'job')} now`;
+      const warning =
+        'The delivery counts for these jobs. If the worker still runs, it may work on a job that another worker has, until its next call.';
       console.log(options.json ? printJson(text) : printable(`${said}. ${warning}`));
     });
 

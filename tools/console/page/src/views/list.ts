@@ -43,7 +43,7 @@ const breakButton = (page: Page, id: string, { claim, holder, state, jobs }: Lis
   const end = (): void =>
     ask(page, {
       title: `End the claim of ${holder ?? claim}`,
-      text: `Others can claim its ${plural(jobs, 'job')} at once. End the claim of a worker that died. If the worker still runs, it may work on a job that another worker has, until its next call.`,
+      text: `End the claim only if its worker has died. Others can claim its ${plural(jobs, 'job')} at once, and the delivery counts for these jobs. If the worker still runs, it may work on a job that another worker has, until its next call.`,
       button: 'End the claim',
       run: (reason) => remove(because(PATHS.claim(id, claim), reason)),
       done: (body) => `${plural((body as { released: number }).released, 'job')} can be claimed by others now`,
