@@ -108,9 +108,7 @@ export const METRICS = {
   EventsUntold: counts('Ended tasks, fan-outs and lists without an event, because their destination is not configured'),
   FanOutsCompleted: counts('Fan-outs and lists that completed: all items are done, or too many failed'),
   FanOutsFailed: counts('Fan-outs that completed because too many items had failed'),
-  FanOutsOpen: counts(
-    'Open and sealed fan-outs on the page of 100 that the sweep reads each minute, so at least as many',
-  ),
+  FanOutsOpen: counts('Open and sealed fan-outs among the 100 rows that the sweep reads each minute; a lower bound'),
   OldestFanOut: {
     unit: 'Milliseconds',
     by: [],
@@ -118,9 +116,11 @@ export const METRICS = {
   },
   FanOutsExpired: counts('Fan-outs that expired, because no item was added or acked for too long'),
   FanOutsRepaired: counts('Fan-outs repaired whose last acks had stopped half-way'),
-  ListsOpen: counts('Open and sealed lists on the page of 100 that the sweep reads each minute, so at least as many'),
-  JobsAvailable: counts('Jobs of these lists that can be claimed or triggered; done jobs inside of free ranges count'),
-  JobsLeased: counts('Jobs of these lists that workers have claimed; done jobs inside of claims count'),
+  ListsOpen: counts('Open and sealed lists among the 100 rows that the sweep reads each minute; a lower bound'),
+  JobsAvailable: counts(
+    'Jobs of these lists that can be claimed or triggered, and done jobs between them in a released range',
+  ),
+  JobsLeased: counts('Jobs of these lists that workers have claimed, those included that are done'),
   OldestList: {
     unit: 'Milliseconds',
     by: [],

@@ -37,7 +37,8 @@ export const FLEET_METRICS = {
   CheckpointAge: {
     unit: 'Milliseconds',
     nodes: 'max',
-    meaning: 'Age of the oldest last checkpoint among partitions with checkpoints, in milliseconds',
+    meaning:
+      "Longest time since a partition's last checkpoint was stored, or since its owner began, in milliseconds; without partitions that never stored one",
   },
 } as const satisfies Record<string, FleetMetric>;
 
