@@ -7,7 +7,8 @@
  */
 import { strict as assert } from 'node:assert';
 import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
-import { endOf, type Job } from '../../src/domain/lists/list.ts';
+import type { Job } from '../../src/domain/lists/list.ts';
+import { endOf } from '../../src/domain/lists/ranges.ts';
 import type { JobResult } from '../../src/ports/lists.ts';
 import { ListBusy } from '../../src/steps/contention.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';

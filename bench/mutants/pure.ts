@@ -1,6 +1,8 @@
 /** Mutants of pure code, which makes decisions without calls. */
 import { type Mutant, mutantsOf } from './mutant.ts';
 
+const LIST_TESTS = ['test/lists/list.test.ts', 'test/lists/plan.test.ts', 'test/lists/claim.test.ts'];
+
 export const PURE: readonly Mutant[] = [
   ...mutantsOf(
     'src/domain/fan-outs/tree.ts',
@@ -13,24 +15,45 @@ export const PURE: readonly Mutant[] = [
   ),
   ...mutantsOf(
     'src/domain/lists/list.ts',
-    ['test/lists/list.test.ts', 'test/lists/plan.test.ts', 'test/lists/claim.test.ts'],
+    LIST_TESTS,
     ['freeAfter(until) < now', 'freeAfter(until) <= now'],
     ['until === 0 || freeAfter(until) < now', 'freeAfter(until) < now'],
+  ),
+  ...mutantsOf(
+    'src/domain/lists/claiming.ts',
+    LIST_TESTS,
     ['claimsIn(list, now) >= rules.claimsMax', 'claimsIn(list, now) > rules.claimsMax'],
     [' || list.leases.length - free.length >= LEASES_MAX', ''],
     ["if (!handsOut(list)) return { do: 'refuse' };", ''],
     ['deliveries >= rules.maxDeliveries', 'deliveries > rules.maxDeliveries'],
-    ['isSuspect: isSuspect || claim !== undefined', 'isSuspect'],
-    ['free.length >= FREE_MAX || fresh === 0', 'fresh === 0'],
+    ['free.length >= freeLimits(claimsMax).first || fresh === 0', 'fresh === 0'],
     ['[...free].sort((a, b) => a.deliveries - b.deliveries)', '[...free]'],
     ['const known = fewest.filter((lease) => !endedOf(lease).isSuspect)', 'const known = fewest'],
     ['most: isolated(count, suspect.deliveries, maxDeliveries)', 'most: count'],
-    ['isFreeFirst ? most : most - fresh', 'most'],
-    ['isFreeFirst ? Math.min(fresh, most - given.count) : fresh', 'fresh'],
-    ['if (countOf(open) > countOf(taken)) rest = restOf(endOf(last), lease);', ''],
-    ['if (!attempted) return endedOf(lease);', ''],
+  ),
+  ...mutantsOf(
+    'src/domain/lists/taking.ts',
+    LIST_TESTS,
+    ['isFreeFirst ? most : most - wanted', 'most'],
+    ['isFreeFirst ? Math.min(wanted, left) : wanted', 'wanted'],
+    ['if (countOf(open) > countOf(ranges)) rest', 'if (countOf(open) < countOf(ranges)) rest'],
+  ),
+  ...mutantsOf(
+    'src/domain/lists/deliveries.ts',
+    LIST_TESTS,
+    ['isSuspect: isSuspect || claim !== undefined', 'isSuspect'],
     ['isSuspect: lease.isSuspect && deliveries > 0', 'isSuspect: lease.isSuspect'],
-    ['parts.length <= PARTS_MAX', 'parts.length > 0'],
+    ['together > 1 && maxDeliveries > 1', 'together > 1'],
+    ['together > 1 && maxDeliveries > 1', 'maxDeliveries > 1'],
+    ['parts.length <= partsMax', 'parts.length > 0'],
+  ),
+  ...mutantsOf(
+    'src/domain/lists/free-ranges.ts',
+    LIST_TESTS,
+    ['lease.deliveries === begin.deliveries &&', ''],
+    ['lease.isSuspect === begin.isSuspect &&', ''],
+    ['last.leases.length < SEEN_MAX &&', ''],
+    ['gaps.every((gap) => tokensOf(gap).every(isDone))', 'gaps.length >= 0'],
   ),
   ...mutantsOf(
     'src/domain/tasks/age.ts',

@@ -12,7 +12,8 @@ import {
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE } from '../domain/fan-outs/tree.ts';
 import { type ListId, listOf } from '../domain/lists/ids.ts';
-import { APART_MAX, type Apart, CLAIMS_MAX, endOf, type Lease, type StoredClaim } from '../domain/lists/list.ts';
+import { APART_MAX, type Apart, CLAIMS_MAX, type Lease, type StoredClaim } from '../domain/lists/list.ts';
+import { endOf } from '../domain/lists/ranges.ts';
 import type { JobResult, LeaseChange, Lists } from '../ports/lists.ts';
 import type { Item } from '../rows/item.ts';
 import {
@@ -209,25 +210,20 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
     jobs: (id, ranges) => readJobs(client, table, id, ranges),
     leaseFresh: async (id, lease, { total, most, holder, apart }): Promise<Lease | undefined> => {
       const { key, count, until } = lease;
-      const values: Item = {};
-      const placeOf = (value: unknown): string => {
-        const name = `:${Object.keys(values).length}`;
-        values[name] = value;
-        return name;
-      };
-      const when = apartAsRead(apart, placeOf);
-      const held = holder ? `, lh.#key = ${placeOf(printHolder(holder))}` : '';
+      const { when, values } = apartAsRead(apart);
+      const held = holder ? ', lh.#key = :holder' : '';
       const answer = await update(id, {
         UpdateExpression: `SET lf.#key = Head, ln.#key = :count, le.#key = :until, Head = Head + :count${held}`,
         ConditionExpression: [
           HANDS_OUT,
           'Head <= :last AND attribute_not_exists(lf.#key) AND size(lf) < :most',
-          ...when,
+          when,
         ].join(' AND '),
         ExpressionAttributeNames: { ...STATUS, '#key': key },
         ExpressionAttributeValues: {
           ...OPEN_OR_SEALED,
           ...values,
+          ...(holder ? { ':holder': printHolder(holder) } : {}),
           ':count': count,
           ':until': secondsOf(until),
           ':last': total - count,

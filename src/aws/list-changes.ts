@@ -47,6 +47,7 @@ export const leaseChange = (change: Omit<LeaseChange, 'isHandingOut'>): ChangeEx
     const name = nameOf(key);
     return [`lf.${name}=${placeOf(first)}`, `ln.${name}=${placeOf(count)}`, `le.${name}=${placeOf(secondsOf(until))}`];
   });
+  const asRead = apart && apartAsRead(apart);
   const maps = hasHolders ? ['lf', 'ln', 'le', 'lh'] : ['lf', 'ln', 'le'];
   return {
     set: [
@@ -55,25 +56,23 @@ export const leaseChange = (change: Omit<LeaseChange, 'isHandingOut'>): ChangeEx
       ...(holder && hasHolders ? [`lh.${nameOf(holder[0])}=${placeOf(printHolder(holder[1]))}`] : []),
     ],
     remove: gone.flatMap(({ key }) => maps.map((map) => `${map}.${nameOf(key)}`)),
-    when: [
-      ...when,
-      ...isNew,
-      ...(fresh ? [`Head=${placeOf(fresh.head)}`] : []),
-      ...(apart === undefined ? [] : apartAsRead(apart, placeOf)),
-    ],
+    when: [...when, ...isNew, ...(fresh ? [`Head=${placeOf(fresh.head)}`] : []), ...(asRead ? [asRead.when] : [])],
     names: Object.fromEntries([...names].map(([key, name]) => [name, key])),
-    values,
+    values: { ...values, ...asRead?.values },
   };
 };
 
-/** The conditions that the claims in rows of their own are as they were read. */
+/** The condition that the claims in rows of their own are as they were read. */
 export const apartAsRead = (
   apart: NonNullable<LeaseChange['apart']>,
-  placeOf: (value: unknown) => string,
-): readonly string[] =>
-  apart === 'none'
-    ? ['attribute_not_exists(Apart)']
-    : Object.entries(apartItem(apart)).map(([name, value]) => `${name}=${placeOf(value)}`);
+): { readonly when: string; readonly values: Item } => {
+  if (apart === 'none') return { when: 'attribute_not_exists(Apart)', values: {} };
+  const { Apart, ApartUntil } = apartItem(apart);
+  return {
+    when: 'Apart=:seenApart AND ApartUntil=:seenUntil',
+    values: { ':seenApart': Apart, ':seenUntil': ApartUntil },
+  };
+};
 
 /** The change as one update expression. */
 export const updateOf = (set: readonly string[], remove: readonly string[]): string =>

@@ -1,7 +1,8 @@
 /** The jobs of deferred lists in DynamoDB. Jobs are stored under their addition, and are found by their numbers. */
 import { type DynamoDBDocumentClient, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { ListId, Range } from '../domain/lists/ids.ts';
-import { endOf, type Job } from '../domain/lists/list.ts';
+import type { Job } from '../domain/lists/list.ts';
+import { endOf } from '../domain/lists/ranges.ts';
 import type { Item } from '../rows/item.ts';
 import { jobsKey, jobsOf, SEGMENTS, type Segment, segmentKey, segmentOf } from '../rows/list-rows.ts';
 import { bytesInString } from '../util/json-text.ts';

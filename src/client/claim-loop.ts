@@ -23,7 +23,7 @@
  */
 import { hostname } from 'node:os';
 import { monotonicFactory } from 'ulid';
-import { CLAIM_ID_RULE, claimId as parseClaimId } from '../domain/lists/ids.ts';
+import { CLAIM_ID_RULE, HOLDER_MAX, HOLDER_PATTERN, claimId as parseClaimId } from '../domain/lists/ids.ts';
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
 import { type HandledJob, type Work, type Worked, workOff } from './claim-work.ts';
 import type { Claim, ClaimedJob, DeferredList } from './list-client.ts';
@@ -83,7 +83,6 @@ const [FIRST_PAUSE, LONGEST_PAUSE] = [250, 10_000];
 /** The same for the pauses after a claim in which the handler threw an error for each job. */
 const [FIRST_ERROR_PAUSE, LONGEST_ERROR_PAUSE] = [1_000, 60_000];
 const LEASE_SECONDS = 60;
-const HOLDER_MAX = 32;
 
 /**
  * The end of the host's name, which tells pods apart, and the process. It is short, because each claim of the list
@@ -154,7 +153,7 @@ const checked = (options: ClaimLoopOptions): ClaimLoopOptions => {
   for (const [name, [value = 0, most = 0]] of Object.entries({ ...wholes, claimers: [claimers, 64] }))
     if (!Number.isSafeInteger(value) || value < 1 || value > most)
       throw new RangeError(`${name} must be a whole number from 1 to ${most}, not ${value}`);
-  if (options.holder !== undefined && !/^[!-~]([ -~]{0,30}[!-~])?$/.test(options.holder))
+  if (options.holder !== undefined && !HOLDER_PATTERN.test(options.holder))
     throw new RangeError(`holder must have 1 to ${HOLDER_MAX} visible ASCII characters`);
   if (claimIdPrefix.length > 32 || parseClaimId(`${claimIdPrefix}-`) === undefined || claimIdPrefix === '')
     throw new RangeError(`claimIdPrefix must have 1 to 32 characters, and a claimId ${CLAIM_ID_RULE}`);

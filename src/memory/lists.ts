@@ -3,15 +3,8 @@
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../domain/fan-outs/tree.ts';
 import { type LeaseKey, type ListId, listOf, trackerOf } from '../domain/lists/ids.ts';
-import {
-  CLAIMS_MAX,
-  handsOut,
-  type Job,
-  type Lease,
-  type List,
-  type StoredClaim,
-  tokensOf,
-} from '../domain/lists/list.ts';
+import { CLAIMS_MAX, handsOut, type Job, type Lease, type List, type StoredClaim } from '../domain/lists/list.ts';
+import { tokensOf } from '../domain/lists/ranges.ts';
 import type { LeaseChange, Lists } from '../ports/lists.ts';
 import { bytesInString } from '../util/json-text.ts';
 import { type Gate, rowByRow, through } from '../virtual/gate.ts';

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { metered, newBill, total } from '../../bench/meter.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
+import { endedOf } from '../../src/domain/lists/deliveries.ts';
 import {
   type ClaimId,
   type ClaimKey,
@@ -16,7 +17,6 @@ import {
 } from '../../src/domain/lists/ids.ts';
 import {
   CLAIMS_MAX,
-  endedOf,
   freed,
   type Holder,
   type Lease,

@@ -1,27 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type ClaimRules, planClaim } from '../../src/domain/lists/claiming.ts';
+import { endedOf, isolated, releasedOf, unreported } from '../../src/domain/lists/deliveries.ts';
 import { parseLeaseKey } from '../../src/domain/lists/ids.ts';
-import {
-  type Attempted,
-  type ClaimRules,
-  claimsIn,
-  countOf,
-  endedOf,
-  endOf,
-  freed,
-  freeToTrigger,
-  isFree,
-  isolated,
-  type Lease,
-  type List,
-  leaseEnd,
-  planClaim,
-  planTake,
-  planTrigger,
-  releasedOf,
-  tokensOf,
-  unreportedOf,
-} from '../../src/domain/lists/list.ts';
+import { claimsIn, freed, isFree, type Lease, type List, leaseEnd } from '../../src/domain/lists/list.ts';
+import { countOf, endOf, hasJob, tokensOf } from '../../src/domain/lists/ranges.ts';
+import { freeToTrigger, planTake, planTrigger } from '../../src/domain/lists/taking.ts';
 import { NOW } from '../factories/factories.ts';
 import { aList, keyOf, opened, openOf, sorted } from './pure-kit.ts';
 
@@ -151,12 +135,13 @@ const complete = (world: World, mine: readonly Lease[], name: number): World => 
 };
 
 /** Releases a claim. @param attempted undefined if the worker does not say which jobs it has begun */
-const releaseOf = (world: World, mine: readonly Lease[], attempted: Attempted): World => {
+const releaseOf = (world: World, mine: readonly Lease[], attempted: ReadonlySet<number> | undefined): World => {
   const { gone } = world;
-  const parts = mine.flatMap((lease) => {
-    const unreported = unreportedOf(lease, openOf(mine, gone).length, RULES.maxDeliveries);
-    const to = releasedOf(lease, openOf([lease], gone), attempted, unreported, mine.length);
-    expect(sorted(openOf(to, gone)), 'all open jobs are released').toEqual(openOf([lease], gone));
+  const all = opened(mine, gone);
+  const parts = all.flatMap((each) => {
+    const whole = unreported(all, RULES.maxDeliveries).filter(({ first }) => hasJob(each.lease, first));
+    const to = attempted ? releasedOf(each, attempted, mine.length) : whole;
+    expect(sorted(openOf(to, gone)), 'all open jobs are released').toEqual(openOf([each.lease], gone));
     expect(to.length * mine.length, 'no more ranges than one write can store').toBeLessThanOrEqual(40);
     return to;
   });

@@ -1,35 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type ClaimRules, planClaim } from '../../src/domain/lists/claiming.ts';
+import { endedOf, isolated, releasedOf, unreported, unreportedOf } from '../../src/domain/lists/deliveries.ts';
+import { neighboursIn, planMerge } from '../../src/domain/lists/free-ranges.ts';
 import type { Range } from '../../src/domain/lists/ids.ts';
 import {
-  type Attempted,
   CLAIMS_MAX,
-  type ClaimRules,
   claimsIn,
-  countOf,
-  endedOf,
-  endOf,
   freeAfter,
   freed,
-  freeToTrigger,
   isFree,
-  isolated,
   type Lease,
   type List,
   leased,
   leaseEnd,
-  neighboursIn,
   PIECES_MAX,
-  partOf,
-  planClaim,
-  planMerge,
-  planTake,
-  planTrigger,
-  releasedOf,
-  tokensOf,
-  unreportedOf,
-  without,
 } from '../../src/domain/lists/list.ts';
+import { countOf, endOf, partOf, rangesOf, tokensOf, without } from '../../src/domain/lists/ranges.ts';
+import { freeToTrigger, planTake, planTrigger } from '../../src/domain/lists/taking.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { NOW } from '../factories/factories.ts';
 import { aList, delivered, keyOf, leaseOf, NEVER, opened } from './pure-kit.ts';
@@ -243,8 +231,10 @@ describe('the plan of a claim', () => {
 describe('a released lease', () => {
   const lease = leaseOf(1, 10, 8, NOW, delivered(3));
   const open = tokensOf(lease);
-  const released = (of: Lease, left: readonly number[], begun: Attempted) =>
-    releasedOf(of, left, begun, unreportedOf(of, left.length, 5));
+  const released = (of: Lease, left: readonly number[], begun: ReadonlySet<number> | undefined) => {
+    const openIn = { lease: of, open: rangesOf(left) };
+    return begun ? releasedOf(openIn, begun, 1) : unreported([openIn], 5);
+  };
   const keys = (all: readonly Lease[]) => all.map(({ key, count }) => `${key} ${count}`);
 
   it('counts as a delivery of all its jobs if no begun jobs are named', () => {
@@ -261,7 +251,7 @@ describe('a released lease', () => {
 
   it('is never divided into many ranges', () => {
     expect(keys(released(lease, open, new Set([10, 12, 14])))).toHaveLength(6);
-    const inMany = releasedOf(lease, open, new Set([10, 12, 14]), unreportedOf(lease, 8, 5), 20);
+    const inMany = releasedOf({ lease, open: [lease] }, new Set([10, 12, 14]), 20);
     expect(keys(inMany), 'no delivery counts for jobs that were not begun').toEqual(['@10*2 8']);
   });
 
@@ -297,6 +287,11 @@ describe('free ranges that are neighbours', () => {
     expect(planMerge(found, (token) => done.has(token), 16)?.to).toEqual([free(0, 8)]);
     done.delete(4);
     expect(planMerge(found, (token) => done.has(token), 16)).toBeUndefined();
+  });
+
+  it('stay apart if only one of them is suspect', () => {
+    const leases = [free(0, 1, 1), freed({ first: 1, count: 1 }, delivered(1, true)), free(2, 1, 1)];
+    expect(neighboursIn({ leases })).toEqual([]);
   });
 
   it('are merged forty at a time, as many as one write can check', () => {

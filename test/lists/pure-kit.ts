@@ -7,7 +7,8 @@ import {
   type Delivered,
   trackerOf,
 } from '../../src/domain/lists/ids.ts';
-import { type Lease, type List, leased, type OpenIn, tokensOf, without } from '../../src/domain/lists/list.ts';
+import { type Lease, type List, leased, type OpenIn } from '../../src/domain/lists/list.ts';
+import { tokensOf, without } from '../../src/domain/lists/ranges.ts';
 import { NOW } from '../factories/factories.ts';
 import { LIST } from './kit.ts';
 

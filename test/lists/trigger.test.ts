@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Range } from '../../src/domain/lists/ids.ts';
-import { countOf } from '../../src/domain/lists/list.ts';
+import { countOf } from '../../src/domain/lists/ranges.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';

@@ -5,7 +5,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type ClaimId, parseLeaseKey } from '../../src/domain/lists/ids.ts';
-import { freed, isFree, type Lease, leased, tokensOf } from '../../src/domain/lists/list.ts';
+import { freed, isFree, type Lease, leased } from '../../src/domain/lists/list.ts';
+import { tokensOf } from '../../src/domain/lists/ranges.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
 import type { Lists } from '../../src/ports/lists.ts';

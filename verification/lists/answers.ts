@@ -1,7 +1,8 @@
 /** Promises about the answers to clients: each answer is true when it is given, and stays true. */
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ClaimId, type ClaimKey, claimKeyOf, type ListId } from '../../src/domain/lists/ids.ts';
-import { CLAIMS_MAX, endOf, type Lease, type List } from '../../src/domain/lists/list.ts';
+import { CLAIMS_MAX, type Lease, type List } from '../../src/domain/lists/list.ts';
+import { endOf } from '../../src/domain/lists/ranges.ts';
 import type { JobResult } from '../../src/ports/lists.ts';
 import type { Appended } from '../../src/steps/lists/append.ts';
 import type { Claimed } from '../../src/steps/lists/claim.ts';

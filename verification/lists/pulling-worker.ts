@@ -2,7 +2,8 @@
 
 import type { Millis } from '../../src/domain/ids.ts';
 import { type ClaimId, type Handle, parseHandle } from '../../src/domain/lists/ids.ts';
-import { countOf, type Job } from '../../src/domain/lists/list.ts';
+import type { Job } from '../../src/domain/lists/list.ts';
+import { countOf } from '../../src/domain/lists/ranges.ts';
 import type { JobResult } from '../../src/ports/lists.ts';
 import type { RegisterDeps } from '../../src/steps/deps.ts';
 import type { Claimed } from '../../src/steps/lists/claim.ts';

@@ -1,7 +1,8 @@
 /** Requests of `/lists/ID/claims`: the routes, and the schemas of their parameters and bodies. */
 import * as z from 'zod/mini';
-import { CLAIM_ID_RULE, CLAIM_PATTERN, type Range } from '../../domain/lists/ids.ts';
-import { CLAIMED_MAX, countOf, tokensOf } from '../../domain/lists/list.ts';
+import { CLAIM_ID_RULE, CLAIM_PATTERN, HOLDER_MAX, HOLDER_PATTERN, type Range } from '../../domain/lists/ids.ts';
+import { CLAIMED_MAX } from '../../domain/lists/list.ts';
+import { countOf, tokensOf } from '../../domain/lists/ranges.ts';
 import { RESULT_MAX_BYTES } from '../../domain/tasks/task.ts';
 import type { JobResult } from '../../ports/lists.ts';
 import type { Completion } from '../../steps/lists/complete.ts';
@@ -16,10 +17,6 @@ import { readBody } from '../shared/input.ts';
 /** Maximum lease, in seconds: 12 hours, the same as the maximum visibility timeout of SQS. */
 const LEASE_MAX_SECONDS = 43_200;
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
-
-/** Every claim writes the row with the names of all holders, so they are short. */
-const HOLDER_MAX = 32;
-const HOLDER = /^[!-~]([ -~]{0,30}[!-~])?$/;
 
 const leaseSeconds = whole('The lease in seconds: how long no other worker can claim the jobs.', 1, LEASE_MAX_SECONDS);
 
@@ -38,8 +35,8 @@ const CLAIM = fields({
     nameOf<string>(
       'Who claims, for people: `GET /lists/{id}/claims` shows it.',
       `must be a text of 1 to ${HOLDER_MAX} visible ASCII characters`,
-      (text) => HOLDER.test(text),
-      { pattern: HOLDER },
+      (text) => HOLDER_PATTERN.test(text),
+      { pattern: HOLDER_PATTERN },
     ),
   ),
 }).check(z.meta({ id: 'ClaimRequest' }));

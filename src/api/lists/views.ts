@@ -1,7 +1,7 @@
 /** Deferred lists and jobs as the HTTP API shows them. */
 import type { Millis } from '../../domain/ids.ts';
 import { listOf } from '../../domain/lists/ids.ts';
-import { freeAfter, type List as StoredList } from '../../domain/lists/list.ts';
+import { freeAfter, isFree, type List as StoredList } from '../../domain/lists/list.ts';
 import type { ClaimedJob } from '../../steps/lists/claim.ts';
 import type { ListedClaim } from '../../steps/lists/claims.ts';
 import type { ListProgress, ShownJob } from '../../steps/lists/jobs.ts';
@@ -49,7 +49,7 @@ export const claimView = ({ key, leases, holder, open }: ListedClaim, now: Milli
     claim: key,
     ...(holder?.name === undefined ? {} : { holder: holder.name }),
     ...(holder ? { since: iso(holder.since) } : {}),
-    state: now <= until ? 'running' : freeAfter(until) < now ? 'available' : 'ended',
+    state: now <= until ? 'running' : isFree({ until }, now) ? 'available' : 'ended',
     expiresAt: iso(until),
     availableAgainAt: iso(freeAfter(until)),
     jobs: open,

@@ -27,6 +27,10 @@ export type Handle = string & { readonly [brand]: 'Handle' };
 
 const NAME = '[A-Za-z0-9][A-Za-z0-9_@-]{0,63}';
 const CLAIM_ID_PATTERN = new RegExp(`^${NAME}$`);
+/** The name of a worker. It is short, because every claim writes the list's row with the names of all holders. */
+export const HOLDER_MAX = 32;
+export const HOLDER_PATTERN = /^[!-~]([ -~]{0,30}[!-~])?$/;
+
 export const CLAIM_ID_RULE =
   'must be a text of 1 to 64 characters of A-Z a-z 0-9 _ @ - and begin with a letter or a digit';
 

@@ -5,14 +5,12 @@
 
 import { isGoing } from '../../domain/fan-outs/fan-out.ts';
 import type { Millis } from '../../domain/ids.ts';
+import { type ClaimPlan, planClaim } from '../../domain/lists/claiming.ts';
+import { unbegunOf } from '../../domain/lists/deliveries.ts';
 import { type ClaimId, type ClaimKey, claimKeyOf, type Handle, handleOf, type ListId } from '../../domain/lists/ids.ts';
 import {
   APART_MAX,
-  type ClaimPlan,
-  type ClaimTaking,
   claimsIn,
-  countOf,
-  endOf,
   freed,
   type Holder,
   handsOut,
@@ -22,11 +20,10 @@ import {
   type List,
   leaseEnd,
   type OpenIn,
-  planClaim,
-  planTake,
-  rangesOf,
-  tokensOf,
+  openCount,
 } from '../../domain/lists/list.ts';
+import { countOf, endOf, hasJob, rangesOf, tokensOf } from '../../domain/lists/ranges.ts';
+import { type ClaimTaking, planTake } from '../../domain/lists/taking.ts';
 import { inParts } from '../../util/parts.ts';
 import { ListBusy, retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
@@ -94,11 +91,7 @@ const tryToClaim = async (deps: ListDeps, id: ListId, asked: Claim, spread: numb
   const wanted: Wanted = { id, claim, key, until: leaseEnd(now, span), holder };
   const apart = list.apart && (await lists.claimApart(id, key));
   if (apart) return again(deps, list, wanted, { ...apart, isApart: true });
-  const rules = {
-    maxDeliveries: maxDeliveriesOf(deps, list),
-    claimsMax: lists.claimsMax,
-    spread,
-  };
+  const rules = { maxDeliveries: maxDeliveriesOf(deps, list), claimsMax: lists.claimsMax, spread };
   const plan = planClaim(list, key, count, now, rules);
   switch (plan.do) {
     case 'again':
@@ -141,7 +134,7 @@ const openCandidates = async (
 ): Promise<readonly OpenIn[]> => {
   const opened: OpenIn[] = [];
   for (const part of inParts(from, READ_AT_ONCE)) {
-    if (countOf(opened.flatMap(({ open }) => open)) >= most) break;
+    if (openCount(opened) >= most) break;
     opened.push(...(await openIn(fanOuts, id, part)));
   }
   return opened;
@@ -171,8 +164,11 @@ const changeOf = (list: List, { from, rest, fresh }: ClaimTaking, to: readonly L
   isHandingOut: true,
   ...(fresh > 0 ? { fresh: { head: list.head, count: fresh } } : {}),
   hasHolders: list.holders !== undefined,
-  apart: list.apart ?? ('none' as const),
+  apart: apartOf(list),
 });
+
+/** The claims in rows of their own, as a write compares them. */
+const apartOf = ({ apart }: List) => apart ?? ('none' as const);
 
 /** Returns the leases of the claim, or undefined if another function was faster. */
 const putInRow = async (
@@ -186,7 +182,7 @@ const putInRow = async (
   if (lease && taking.from.length === 0) {
     // Without free leases, the write needs no particular state of the list, so many workers can claim at once.
     const most = list.leases.length + lists.claimsMax - claimsIn(list, machine.now());
-    const fresh = { total: list.total, most, ...held, apart: list.apart ?? ('none' as const) };
+    const fresh = { total: list.total, most, ...held, apart: apartOf(list) };
     const stored = await lists.leaseFresh(id, lease, fresh);
     return stored && [stored];
   }
@@ -253,24 +249,21 @@ const handOut = async (
 };
 
 const deliveriesOf = (leases: readonly Lease[], token: number): number =>
-  leases.find((lease) => token >= lease.first && token < endOf(lease))?.deliveries ?? 1;
-
-/** Jobs that were taken, but not handed out: this was no delivery. */
-const unfit = (lease: Lease): readonly Lease[] => {
-  const deliveries = lease.deliveries - 1;
-  return [freed(lease, { deliveries, isSuspect: lease.isSuspect && deliveries > 0 })];
-};
+  leases.find((lease) => hasJob(lease, token))?.deliveries ?? 1;
 
 /** Divides leases, which are in the order in which they were read, after the last job that was read. */
 const fitting = (
   leases: readonly Lease[],
   last: number,
 ): { readonly keep: readonly Lease[]; readonly free: readonly Lease[] } => {
-  const at = leases.findIndex((lease) => last >= lease.first && last < endOf(lease));
-  const cut = leases.slice(at, at + 1);
-  const kept = cut.map((lease) => ({ ...lease, count: last + 1 - lease.first }));
-  const rest = cut.flatMap((lease) =>
-    last + 1 < endOf(lease) ? unfit({ ...lease, first: last + 1, count: endOf(lease) - last - 1 }) : [],
-  );
-  return { keep: [...leases.slice(0, at), ...kept], free: [...rest, ...leases.slice(at + 1).flatMap(unfit)] };
+  const at = leases.findIndex((lease) => hasJob(lease, last));
+  const keep = leases
+    .slice(0, at + 1)
+    .map((lease) => (hasJob(lease, last) ? { ...lease, count: last + 1 - lease.first } : lease));
+  const left = leases.slice(at).flatMap((lease) => {
+    const first = hasJob(lease, last) ? last + 1 : lease.first;
+    return first < endOf(lease) ? [{ ...lease, first, count: endOf(lease) - first }] : [];
+  });
+  // The jobs were taken, but not handed out: this was no delivery.
+  return { keep, free: left.map((lease) => freed(lease, unbegunOf(lease))) };
 };

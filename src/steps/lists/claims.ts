@@ -1,6 +1,7 @@
 /** Lists the claims of a list for people, those in rows of their own included. */
 import { listOf } from '../../domain/lists/ids.ts';
-import { claimsOf, countOf, type List, type StoredClaim } from '../../domain/lists/list.ts';
+import { claimsOf, type List, type StoredClaim } from '../../domain/lists/list.ts';
+import { countOf } from '../../domain/lists/ranges.ts';
 import type { ListDeps } from '../deps.ts';
 import { openIn } from './done.ts';
 

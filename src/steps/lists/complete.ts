@@ -1,7 +1,7 @@
 /** Complete (D5): a worker reports the outcomes of jobs that it has claimed. */
 import { type ItemOutcome, isGoing } from '../../domain/fan-outs/fan-out.ts';
 import { itemOf, type ListId, trackerOf } from '../../domain/lists/ids.ts';
-import { countOf, tokensOf } from '../../domain/lists/list.ts';
+import { countOf, tokensOf } from '../../domain/lists/ranges.ts';
 import type { JobResult } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
 import { ackItems } from '../fan-outs/ack-items.ts';

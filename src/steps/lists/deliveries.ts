@@ -1,6 +1,9 @@
 /** D10. Jobs that were handed out to workers as often as allowed, without an outcome, fail. */
+
+import { unreported } from '../../domain/lists/deliveries.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
-import { countOf, freed, type Lease, type List, tokensOf, unreportedOf } from '../../domain/lists/list.ts';
+import type { Lease, List } from '../../domain/lists/list.ts';
+import { tokensOf } from '../../domain/lists/ranges.ts';
 import type { JobResult } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
 import { report } from './complete.ts';
@@ -25,9 +28,7 @@ export const failSpent = async (
   const [expired] = leases.filter(({ claim }) => claim !== undefined);
   if (expired) {
     const from = list.leases.filter(({ claim }) => claim === expired.claim);
-    const ended = await openIn(fanOuts, id, from);
-    const together = countOf(ended.flatMap(({ open }) => open));
-    const to = from.map((lease) => freed(lease, unreportedOf(lease, together, maxDeliveriesOf(deps, list))));
+    const to = unreported(await openIn(fanOuts, id, from), maxDeliveriesOf(deps, list));
     await lists.change(id, { from, to, hasHolders });
     return undefined;
   }

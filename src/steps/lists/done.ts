@@ -2,7 +2,8 @@
 import pLimit from 'p-limit';
 import type { ItemOutcome } from '../../domain/fan-outs/fan-out.ts';
 import { type ListId, type Range, trackerOf } from '../../domain/lists/ids.ts';
-import { endOf, type Lease, type OpenIn, without } from '../../domain/lists/list.ts';
+import type { Lease, OpenIn } from '../../domain/lists/list.ts';
+import { endOf, without } from '../../domain/lists/ranges.ts';
 import type { FanOuts } from '../../ports/fan-outs.ts';
 
 export type Tracker = Pick<FanOuts, 'node' | 'width'>;

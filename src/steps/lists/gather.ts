@@ -3,21 +3,17 @@
  * move into the list's row as free ranges, where claims and triggers find them.
  */
 import type { Millis } from '../../domain/ids.ts';
-import { type Delivered, type ListId, listOf } from '../../domain/lists/ids.ts';
+import { unreported } from '../../domain/lists/deliveries.ts';
+import { hasManyFree } from '../../domain/lists/free-ranges.ts';
+import { type ListId, listOf } from '../../domain/lists/ids.ts';
 import {
   APART_MAX,
   type Apart,
-  countOf,
-  endOf,
-  freed,
-  hasManyFree,
   isFree,
   type Lease,
   type List,
-  type OpenIn,
   PIECES_MAX,
   type StoredClaim,
-  unreportedOf,
 } from '../../domain/lists/list.ts';
 import type { Lists } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
@@ -54,10 +50,7 @@ export const gatherEnded = async (deps: ListDeps, id: ListId, list: List): Promi
   if (ended.length === 0 && becomes.count === was.count && becomes.until === was.until) return list;
   const maxDeliveries = maxDeliveriesOf(deps, list);
   const opened = await Promise.all(ended.map(({ leases }) => openIn(fanOuts, id, leases)));
-  const free = opened.flatMap((claim) => {
-    const together = countOf(claim.flatMap(({ open }) => open));
-    return claim.flatMap((each) => backToPool(each, unreportedOf(each.lease, together, maxDeliveries)));
-  });
+  const free = opened.flatMap((claim) => unreported(claim, maxDeliveries));
   const moved = ended.map((claim) => ({ claim, keep: [] }));
   // If another function was faster, the list as it is now is used all the same.
   await lists.gather(id, moved, free, { was, becomes });
@@ -71,10 +64,4 @@ const atOnce = (ended: readonly StoredClaim[]): readonly StoredClaim[] => {
     count += leases.length;
     return count <= PIECES_MAX;
   });
-};
-
-/** The free range from the first to the last job of an ended lease that is not done. */
-const backToPool = ({ open }: OpenIn, delivered: Delivered): readonly Lease[] => {
-  const [first, last] = [open[0], open.at(-1)];
-  return first && last ? [freed({ first: first.first, count: endOf(last) - first.first }, delivered)] : [];
 };

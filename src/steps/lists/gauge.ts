@@ -3,7 +3,8 @@
  * come first. Done jobs inside of a range count as available or leased, because counting them would read the tracker.
  * Claims in rows of their own are left out. Costs at most one read unit for each row.
  */
-import { countOf, freshOf, handsOut, isFree } from '../../domain/lists/list.ts';
+import { freshOf, handsOut, isFree } from '../../domain/lists/list.ts';
+import { countOf } from '../../domain/lists/ranges.ts';
 import type { ListDeps } from '../deps.ts';
 
 /** Number of rows that are read. */

@@ -4,17 +4,8 @@
  */
 import type { ItemOutcome } from '../../domain/fan-outs/fan-out.ts';
 import { listOf, type Range } from '../../domain/lists/ids.ts';
-import {
-  countOf,
-  endOf,
-  freshOf,
-  isFree,
-  type Lease,
-  type List,
-  partOf,
-  rangesOf,
-  without,
-} from '../../domain/lists/list.ts';
+import { freshOf, isFree, type Lease, type List } from '../../domain/lists/list.ts';
+import { countOf, endOf, partOf, rangesOf, without } from '../../domain/lists/ranges.ts';
 import { inParts } from '../../util/parts.ts';
 import type { ListDeps } from '../deps.ts';
 import { itemsWith } from '../fan-outs/items.ts';

@@ -4,18 +4,8 @@ import { itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../../domain/fan-outs/fan-out.ts';
 import type { TaskId } from '../../domain/ids.ts';
 import { itemOf, listOf, taskOf } from '../../domain/lists/ids.ts';
-import {
-  countOf,
-  endOf,
-  freshOf,
-  handsOut,
-  isFree,
-  type Job,
-  type List,
-  type OpenIn,
-  rangesOf,
-  tokensOf,
-} from '../../domain/lists/list.ts';
+import { freshOf, handsOut, isFree, type Job, type List, type OpenIn, openCount } from '../../domain/lists/list.ts';
+import { countOf, hasJob, rangesOf, tokensOf } from '../../domain/lists/ranges.ts';
 import type { Task } from '../../domain/tasks/task.ts';
 import type { JobResult, Lists } from '../../ports/lists.ts';
 import { bytesInString } from '../../util/json-text.ts';
@@ -76,7 +66,7 @@ export const availableIn = async (
   if (!handsOut(list)) return 0;
   const now = machine.now();
   const free = (await openLeases(fanOuts, lists, list)).filter(({ lease }) => isFree(lease, now));
-  return freshOf(list) + countOf(free.flatMap(({ open }) => open));
+  return freshOf(list) + openCount(free);
 };
 
 /** All leases of a list, with their jobs that are not done. */
@@ -184,7 +174,7 @@ const shownJobs = async (
 
 const openStateOf = (list: List, token: number, now: number): Pick<ShownJob, 'deliveries'> & { status: OpenStatus } => {
   if (token >= list.head) return { status: 'waiting' };
-  const lease = list.leases.find((each) => each.first <= token && token < endOf(each));
+  const lease = list.leases.find((each) => hasJob(each, token));
   if (!lease) return { status: 'started' };
   const { deliveries } = lease;
   return { status: isFree(lease, now) ? 'waiting' : 'leased', ...(deliveries > 0 ? { deliveries } : {}) };

@@ -1,8 +1,10 @@
 /**
  * D11. Merges neighbouring free ranges, so that the list's row stays small however often jobs are given back in parts.
  */
+
+import { hasManyFree, neighboursIn, planMerge } from '../../domain/lists/free-ranges.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
-import { hasManyFree, type List, neighboursIn, planMerge } from '../../domain/lists/list.ts';
+import type { List } from '../../domain/lists/list.ts';
 import type { ListDeps } from '../deps.ts';
 import { doneIn } from './done.ts';
 

@@ -2,14 +2,17 @@
  * Release (D6): a worker gives back the jobs that it has not done. Break (D12): a person ends a claim, for example of a
  * worker that died.
  */
+
+import { releasedOf, unreported } from '../../domain/lists/deliveries.ts';
 import type { ClaimKey, ListId } from '../../domain/lists/ids.ts';
-import { type Attempted, type Lease, releasedOf, tokensOf, unreportedOf } from '../../domain/lists/list.ts';
+import { type OpenIn, openCount } from '../../domain/lists/list.ts';
+import { hasJob, without } from '../../domain/lists/ranges.ts';
 import type { JobResult } from '../../ports/lists.ts';
 import { retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
 import { failUndeliverable, maxDeliveriesOf, tooManyDeliveries } from './deliveries.ts';
-import { doneIn } from './done.ts';
-import { changeClaim, findClaim, type HeldClaim, type Named } from './held.ts';
+import { openIn } from './done.ts';
+import { changeClaim, findClaim, type Named } from './held.ts';
 
 /** A job that the worker has begun, but not ended, for example because its handler threw an error. */
 export interface AttemptedJob {
@@ -47,46 +50,30 @@ const tryToRelease = async (
   if (!list || list.status === 'expired') return { kind: 'unknown' };
   const claim = await findClaim(lists, id, list, name);
   if (!claim) return { kind: 'released', count: 0, failed: 0, complete: list.status === 'complete' };
-  const open = await openOf(deps, id, claim);
+  const opened = await openIn(deps.fanOuts, id, claim.leases);
   const most = maxDeliveriesOf(deps, list);
-  const last = spent(claim.leases, open, attempted ?? [], most);
+  const last = spent(opened, attempted ?? [], most);
   const complete = await failUndeliverable(deps, id, list, last);
   const over = new Set(last.map(({ token }) => token));
-  const left = new Set([...open].filter((token) => !over.has(token)));
-  const begun: Attempted = attempted && new Set(attempted.map(({ token }) => token));
-  const isMine = await changeClaim(lists, id, list, claim, { free: freeOf(claim.leases, left, begun, most) });
+  const left = opened.map(({ lease, open }) => ({ lease, open: open.flatMap((range) => without(range, over)) }));
+  const begun = attempted && new Set(attempted.map(({ token }) => token));
+  const free = begun ? left.flatMap((each) => releasedOf(each, begun, left.length)) : unreported(left, most);
   // If another function was faster, the claim may still have its jobs.
-  return isMine ? { kind: 'released', count: left.size, failed: last.length, complete } : undefined;
+  return (await changeClaim(lists, id, list, claim, { free }))
+    ? { kind: 'released', count: openCount(left), failed: last.length, complete }
+    : undefined;
 };
-
-/** The jobs of a claim that are not done. */
-const openOf = async ({ fanOuts }: ListDeps, id: ListId, { leases }: HeldClaim): Promise<ReadonlySet<number>> => {
-  const done = await doneIn(fanOuts, id, leases);
-  return new Set(leases.flatMap(tokensOf).filter((token) => !done.has(token)));
-};
-
-const freeOf = (
-  leases: readonly Lease[],
-  open: ReadonlySet<number>,
-  begun: Attempted,
-  maxDeliveries: number,
-): readonly Lease[] =>
-  leases.flatMap((lease) => {
-    const tokens = tokensOf(lease).filter((token) => open.has(token));
-    return releasedOf(lease, tokens, begun, unreportedOf(lease, open.size, maxDeliveries), leases.length);
-  });
 
 /** D10. The outcomes of jobs that the worker has begun in their last delivery. */
 const spent = (
-  leases: readonly Lease[],
-  open: ReadonlySet<number>,
+  opened: readonly OpenIn[],
   attempted: readonly AttemptedJob[],
   maxDeliveries: number,
 ): readonly JobResult[] =>
   attempted.flatMap(({ token, error }): JobResult[] => {
-    const lease = leases.find(({ first, count }) => token >= first && token < first + count);
-    if (!lease || lease.deliveries < maxDeliveries || !open.has(token)) return [];
-    return [error ? { token, outcome: 'failed', error } : tooManyDeliveries(token, lease.deliveries)];
+    const found = opened.find(({ open }) => open.some((range) => hasJob(range, token)));
+    if (!found || found.lease.deliveries < maxDeliveries) return [];
+    return [error ? { token, outcome: 'failed', error } : tooManyDeliveries(token, found.lease.deliveries)];
   });
 
 export type Broken =
@@ -111,11 +98,10 @@ const tryToBreak = async (deps: ListDeps, id: ListId, name: Named): Promise<Brok
   if (!list || list.status === 'expired') return { kind: 'unknown' };
   const claim = await findClaim(lists, id, list, name);
   if (!claim) return { kind: 'none' };
-  const open = await openOf(deps, id, claim);
-  const isMine = await changeClaim(lists, id, list, claim, {
-    free: freeOf(claim.leases, open, undefined, maxDeliveriesOf(deps, list)),
-  });
-  if (!isMine) return undefined;
-  deps.report({ event: 'claim-broken', list: id, claim: claim.key, jobs: open.size });
-  return { kind: 'broken', key: claim.key, count: open.size };
+  const opened = await openIn(deps.fanOuts, id, claim.leases);
+  const free = unreported(opened, maxDeliveriesOf(deps, list));
+  if (!(await changeClaim(lists, id, list, claim, { free }))) return undefined;
+  const count = openCount(opened);
+  deps.report({ event: 'claim-broken', list: id, claim: claim.key, jobs: count });
+  return { kind: 'broken', key: claim.key, count };
 };

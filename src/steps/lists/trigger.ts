@@ -13,7 +13,9 @@ import { operationNamed } from '../../domain/config/resolved.ts';
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { Token } from '../../domain/ids.ts';
 import { itemOf, type ListId, type Range, taskOf } from '../../domain/lists/ids.ts';
-import { countOf, freeToTrigger, handsOut, type Job, type List, partOf, planTrigger } from '../../domain/lists/list.ts';
+import { handsOut, type Job, type List } from '../../domain/lists/list.ts';
+import { countOf, partOf } from '../../domain/lists/ranges.ts';
+import { freeToTrigger, planTrigger } from '../../domain/lists/taking.ts';
 import { sendProblem } from '../../domain/producers/rules.ts';
 import { printSender, type Sender } from '../../domain/producers/sender.ts';
 import {

@@ -5,7 +5,7 @@ import type { ZodMiniType } from 'zod/mini';
 import { JOB_STATUSES } from '../../../../src/api/lists/requests.ts';
 import { listPath } from '../../../../src/client/list-calls.ts';
 import { rangesOfHandle } from '../../../../src/domain/lists/ids.ts';
-import { tokensOf } from '../../../../src/domain/lists/list.ts';
+import { tokensOf } from '../../../../src/domain/lists/ranges.ts';
 import { CommandFailure, WrongUsage } from '../../../failure.ts';
 import { plural, printable, printJson } from '../../../terminal.ts';
 import {
