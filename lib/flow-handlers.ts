@@ -61,7 +61,7 @@ export const registerHandler = (of: FlowParts): void => {
     .scans(of.tables.batchLock, INDEXES.batchLockTable)
     .table('batchTable', of.tables.batch, ['GetItem'])
     .table('fanOutTable', of.tables.fanOut, ACKS)
-    .table('listTable', of.tables.list, ['GetItem', 'PutItem', 'UpdateItem', 'Query'])
+    .table('listTable', of.tables.list, ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'])
     .sends({
       registerQueue: of.registerQueue.queue,
       electQueue: of.electQueue.queue,
@@ -236,6 +236,7 @@ export const apiHandler = (of: FlowParts): Handler => {
       'BatchGetItem',
       'PutItem',
       'UpdateItem',
+      'DeleteItem',
       'PartiQLInsert',
       'BatchWriteItem',
       'Query',

@@ -294,10 +294,10 @@ export const STEPS: readonly Mutant[] = [
   ...mutantsOf(
     'src/steps/lists/claim.ts',
     ['test/lists/claim.test.ts'],
-    ['const end = jobs.length > 0 ? lease.first + jobs.length : endOf(lease);', 'const end = endOf(lease);'],
+    ['const isWhole = jobs.length === countOf(open);', 'const isWhole = true;'],
     ["if (isGoing(list, now)) return { kind: 'unknown' };", ''],
-    ["from[0]?.key === to[0]?.key ? 'any-time' : 'handing-out'", "'any-time'"],
-    ["[...keeps, ...rest], 'any-time')", "[...keeps, ...rest], 'handing-out')"],
+    ['isHandingOut: true,', 'isHandingOut: false,'],
+    ['if (isOver && !(await changeClaim(', 'if (!(await changeClaim('],
   ),
   ...mutantsOf(
     'src/steps/fan-outs/ack-items.ts',
@@ -310,6 +310,10 @@ export const STEPS: readonly Mutant[] = [
     ['test/fan-out/races.test.ts', 'test/fan-out/patrol.test.ts'],
     ['    version: fanOut.version,\n  });', '  });'],
     ['event ? at + EVENT_OVERDUE : cleanedAt(config, id, status, at)', 'cleanedAt(config, id, status, at)'],
+  ),
+  ...mutantsOf(
+    'src/steps/fan-outs/keep.ts',
+    ['test/fan-out/races.test.ts', 'test/fan-out/patrol.test.ts'],
     ["status === 'expired' ? at : at + keepOf(config, id)", 'at'],
   ),
   ...mutantsOf(
@@ -346,13 +350,13 @@ export const STEPS: readonly Mutant[] = [
     ['if (!fanOut || isGoing(fanOut, machine.now()))', 'if (!fanOut)'],
   ),
   ...mutantsOf(
-    'src/steps/lists/claim.ts',
+    'src/steps/lists/complete.ts',
     ['test/lists/claimed.test.ts'],
     ['if (!list || isGoing(list, machine.now()))', 'if (!list)'],
   ),
   ...mutantsOf(
     'src/steps/fan-outs/ack-items.ts',
     ['test/fan-out/complete.test.ts'],
-    ['if (!results.has(item.index)) results.set', 'results.set'],
+    ['if (corrects || !results.has(item.index)) results.set', 'results.set'],
   ),
 ];

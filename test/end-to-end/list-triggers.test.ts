@@ -7,7 +7,8 @@ import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
 import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { sqsQueues } from '../../src/aws/sqs-queues.ts';
 import { setting } from '../../src/domain/deployed/environment.ts';
-import { type ListId, listId, taskOf, trackerOf } from '../../src/domain/lists/ids.ts';
+import { type ClaimId, claimKeyOf, type ListId, listId, taskOf, trackerOf } from '../../src/domain/lists/ids.ts';
+import { leased } from '../../src/domain/lists/list.ts';
 import { printTrigger } from '../../src/domain/register/trigger-message.ts';
 import { within } from '../../src/ports/machine.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
@@ -90,7 +91,8 @@ it('1,200 jobs triggered by two calls at once go in full batches, and complete t
   const from = performance.now();
   const asked = await Promise.all([300, COUNT].map((count, n) => trigger(deps, id, { count }, token(`t${n}`))));
   expect(asked.reduce((sum, each) => sum + (each.kind === 'triggered' ? each.count : 0), 0)).toBe(COUNT);
-  expect(await trigger(deps, id, { count: 1 }, token('t0'))).toEqual(asked[0]);
+  expect(await trigger(deps, id, { count: 300 }, token('t0'))).toEqual(asked[0]);
+  expect(await trigger(deps, id, { count: 1 }, token('t0'))).toEqual({ kind: 'other-amount', wanted: '300 jobs' });
   await seal(deps, trackerOf(id));
   await flow.settled(tasksOf(id, COUNT));
   const calls = flow.calls('large');
@@ -222,4 +224,25 @@ describe('the sweep', () => {
     });
     expect(await deps.fanOuts.node(trackerOf(gone), { level: 0, n: 0 })).toBeUndefined();
   });
+});
+
+it('the register function takes jobs of dead workers whose claims have rows of their own', async () => {
+  const id = await opened('apart', jobs('apart', 2));
+  const { lists } = deps;
+  const long = Date.now() - 600_000;
+  const until = 1_000 * Math.ceil(long / 1_000);
+  const list = await lists.read(id);
+  if (!list) throw new Error('the list does not exist');
+  const key = claimKeyOf('dead' as ClaimId);
+  const claim = { key, leases: [leased(key, 0, { first: 0, count: 2, deliveries: 1, isSuspect: false }, until)] };
+  const change = { from: [], to: [], fresh: { head: 0, count: 2 }, hasHolders: true, apart: 'none' as const };
+  expect(await lists.putApart(id, claim, { ...change, becomes: { count: 1, until } })).toBe(true);
+  // The API has died between its message and the taking of the jobs.
+  const MessageBody = printTrigger({ list: id, token: token('late'), count: 2, from: 0 });
+  const QueueUrl = flow.queue('registerQueue');
+  await flow.backend.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+  await flow.settled(tasksOf(id, 2));
+  await seal(deps, trackerOf(id));
+  expect(await ended(id)).toMatchObject({ because: 'all-done', failed: 0 });
+  expect(await lists.claimsApart(id)).toEqual([]);
 });

@@ -153,18 +153,19 @@ it('workers claim, renew, release and complete jobs, each with its own result', 
   await post('', { id, callback: 'lists' });
   await post(`/${id}/jobs`, { jobs: jobs(id, 10) });
   const mine = await claim('w1', 4);
-  expect([mine.code, mine.jobs]).toEqual([200, jobs(id, 4).map((job, token) => ({ token, ...job }))]);
+  expect([mine.code, mine.jobs]).toEqual([200, jobs(id, 4).map((job, token) => ({ token, deliveries: 1, ...job }))]);
   expect(await claim('w1', 9)).toEqual(mine);
   const theirs = await claim('w2', 4);
   expect(tokensIn(theirs)).toEqual([4, 5, 6, 7]);
   expect(await look(id)).toMatchObject({ available: 2, leased: 8, done: 0 });
   const renewed = await ask(flow, 'PUT', `/lists/${id}/claims/${mine.claimId}`, { leaseSeconds: 3_600 });
   expect(Date.parse(String(renewed.expiresAt))).toBeGreaterThan(Date.parse(String(mine.expiresAt)) + 2_900_000);
-  expect(await end(theirs.claimId, 'release')).toEqual({ code: 200, released: 4 });
-  expect(await end(theirs.claimId, 'release')).toEqual({ code: 200, released: 0 });
-  // Released jobs are handed out before jobs that were never claimed.
+  const released = { code: 200, failed: 0, complete: false };
+  expect(await end(theirs.claimId, 'release')).toEqual({ ...released, released: 4 });
+  expect(await end(theirs.claimId, 'release')).toEqual({ ...released, released: 0 });
+  // Jobs that were never claimed are handed out before released ones.
   const next = await claim('w3', 4);
-  expect(tokensIn(next)).toEqual([4, 5, 6, 7]);
+  expect(tokensIn(next)).toEqual([8, 9]);
   expect(await end(theirs.claimId, 'complete')).toMatchObject({ code: 409 });
   const some = [
     { token: 1, result: { a: [1] } },
@@ -176,15 +177,16 @@ it('workers claim, renew, release and complete jobs, each with its own result', 
   expect(tokensIn(await claim('w1', 4))).toEqual([0, 3]);
   for (const _ of ['once', 'again'])
     expect(await end(mine.claimId, 'complete')).toEqual({ code: 200, complete: false });
-  expect(await post(`/${id}/seal`)).toMatchObject({ status: 'sealed', total: 10, available: 2, leased: 4, done: 4 });
+  expect(await post(`/${id}/seal`)).toMatchObject({ status: 'sealed', total: 10, available: 4, leased: 2, done: 4 });
   expect(await post(`/${id}/jobs`, { jobs: jobs(id, 1) })).toMatchObject({ code: 409 });
   expect(await end(next.claimId, 'complete')).toEqual({ code: 200, complete: false });
   const last = await claim('w4', 100);
-  expect(tokensIn(last)).toEqual([8, 9]);
+  expect(tokensIn(last)).toEqual([4, 5, 6, 7]);
+  expect(last.jobs).toMatchObject([4, 5, 6, 7].map((token) => ({ token, deliveries: 2 })));
   expect(await claim('w5', 1)).toEqual({ code: 200, jobs: [], status: 'sealed' });
   // A worker that held the job stored its result, and crashed before it completed the job. That result stands.
-  await store().putResults(id, [{ token: 8, outcome: 'succeeded', result: '"first"' }]);
-  const late = [{ token: 8, result: 'second' }];
+  await store().putResults(id, [{ token: 4, outcome: 'succeeded', result: '"first"' }]);
+  const late = [{ token: 4, result: 'second' }];
   expect(await end(last.claimId, 'complete', { jobs: late })).toEqual({ code: 200, complete: false });
   expect(await end(last.claimId, 'complete')).toEqual({ code: 200, complete: true });
   expect(await end(last.claimId, 'complete')).toEqual({ code: 200, complete: true });
@@ -196,7 +198,8 @@ it('workers claim, renew, release and complete jobs, each with its own result', 
     { token: 1, status: 'succeeded', payload: { depot: id, n: 1 }, result: { a: [1] } },
     { token: 2, status: 'failed', payload: { depot: id, n: 2 }, error: { code: 'torn', message: 'it tore' } },
   ]);
-  expect((await look(id, '/jobs?from=8&limit=1')).jobs).toMatchObject([{ token: 8, result: 'first' }]);
+  expect((await look(id, '/jobs?from=4&limit=1')).jobs).toMatchObject([{ token: 4, result: 'first' }]);
+  expect((await look(id, '/jobs?status=failed')).jobs).toMatchObject([{ token: 2, error: { code: 'torn' } }]);
 });
 
 it('a cancelled list hands out no more jobs; its running jobs end, and no event is sent', async () => {
@@ -281,4 +284,27 @@ it('invalid requests to lists are refused and change nothing', async () => {
     expect([path, await post(path, body)]).toMatchObject([path, { code }]);
   expect(await look(id)).toMatchObject({ total: 3, available: 1, leased: 2, done: 0 });
   expect(await look(other)).toMatchObject({ total: 3, available: 3, leased: 0, done: 0 });
+});
+
+it('claims beyond the 64 of the row of a list are listed, ended, completed and broken', async () => {
+  const id = idOf('crowded');
+  const claim = (claimId: string) => post(`/${id}/claims`, { claimId, count: 1, leaseSeconds: 600, holder: claimId });
+  await post('', { id });
+  await post(`/${id}/jobs`, { jobs: jobs(id, 70) });
+  for (let n = 0; n < 67; n += 1) expect((await claim(`w${n}`)).code).toBe(200);
+  const { claims } = (await look(id, '/claims')) as { claims: { claim: string; holder: string; jobs: number }[] };
+  expect(claims.map(({ holder }) => holder).toSorted()).toEqual(
+    tokens(0, 67)
+      .map((n) => `w${n}`)
+      .toSorted(),
+  );
+  expect((await store().read(id as ListId))?.apart?.count).toBe(3);
+  expect(await ask(flow, 'PUT', `/lists/${id}/claims/w66`, { leaseSeconds: 900 })).toMatchObject({ code: 200 });
+  expect(await post(`/${id}/claims/w66/complete`, {})).toEqual({ code: 200, complete: false });
+  expect(await post(`/${id}/claims/w65/release`, { attempted: [] })).toMatchObject({ code: 200, released: 1 });
+  const named = claims.find(({ holder }) => holder === 'w64')?.claim;
+  expect(await ask(flow, 'DELETE', `/lists/${id}/claims/${named}`)).toEqual({ code: 200, claim: named, released: 1 });
+  expect(await post(`/${id}/claims/w64/complete`, {})).toMatchObject({ code: 409 });
+  expect(await look(id)).toMatchObject({ available: 5, leased: 64, done: 1 });
+  expect(await ask(flow, 'DELETE', `/lists/${id}`)).toMatchObject({ code: 200 });
 });

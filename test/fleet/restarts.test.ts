@@ -62,7 +62,9 @@ describe.concurrent('a node whose name is kept', () => {
     const second = start({ ...KEPT, node: 'one', fleet: one.fleet });
     const error = await rejection(second.done);
     expect(error).toBeInstanceOf(NodeNameTaken);
-    expect(error.message).toMatch(/another process of fleet \S+ has the name one and is alive \(one@\S+, started at/);
+    expect(error.message).toMatch(
+      /^the node name one of fleet \S+ belongs to another live process \(one@\S+, started at/,
+    );
     expect(second.reported('acquired')).toEqual([]);
     await eventually(async () => (await one.rows()).nodes.length === 1);
     expect((await owners(one)).one).toHaveLength(6);
