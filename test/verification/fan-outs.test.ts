@@ -3,7 +3,7 @@ import { FAN_OUTS } from '../../verification/fan-outs/kind.ts';
 import { fanOutScenarioOf } from '../../verification/fan-outs/scenario.ts';
 import { runFanOuts } from '../../verification/fan-outs/schedule.ts';
 import { runSchedules } from '../../verification/harness/schedules.ts';
-import { withPatch } from '../../verification/known-bugs/bug.ts';
+import { oneForEachScenario, withPatch } from '../../verification/known-bugs/bug.ts';
 import { FAN_OUT_BUGS } from '../../verification/known-bugs/fan-outs.ts';
 import { atLeast, seed } from './of-this-run.ts';
 
@@ -61,14 +61,14 @@ describe('the judge of fan-outs', () => {
     expect(FAN_OUT_BUGS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BEGINS)));
   });
 
-  it.each(FAN_OUT_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
+  it.each(oneForEachScenario(FAN_OUT_BUGS))(
     'finds nothing without $name',
-    async ({ name, promise, where }) => {
+    async ({ known: [name, , promise, where] }) => {
       const { violations } = await runSchedules(FAN_OUTS, 1, 100, (scenario) =>
         withPatch([name, {}, promise, where], scenario),
       );
       expect(violations).toEqual([]);
     },
-    60_000,
+    120_000,
   );
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runSchedules } from '../../verification/harness/schedules.ts';
-import { withPatch } from '../../verification/known-bugs/bug.ts';
+import { oneForEachScenario, withPatch } from '../../verification/known-bugs/bug.ts';
 import { LIST_BUGS } from '../../verification/known-bugs/lists.ts';
 import { LISTS } from '../../verification/lists/kind.ts';
 import { listScenarioOf } from '../../verification/lists/scenario.ts';
@@ -58,9 +58,9 @@ describe('the judge of deferred lists', () => {
     expect(LIST_BUGS.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(BEGINS)));
   });
 
-  it.each(LIST_BUGS.flatMap(([name, , promise, where]) => (where ? [{ name, promise, where }] : [])))(
+  it.each(oneForEachScenario(LIST_BUGS))(
     'finds nothing without $name',
-    async ({ name, promise, where }) => {
+    async ({ known: [name, , promise, where] }) => {
       const { violations } = await runSchedules(LISTS, 1, 15, (scenario) =>
         withPatch([name, {}, promise, where], scenario),
       );

@@ -28,3 +28,10 @@ export const withOperation = <Deps extends { readonly config: Config }>(
   deps: Deps,
   change: (operation: Operation) => Partial<Operation>,
 ): Deps => ({ ...deps, config: withOperations(deps.config, change) });
+
+/** The bugs with a scenario of their own, one for each scenario: without its bug, the scenario breaks no promise. */
+export const oneForEachScenario = <Patch, Scenario>(
+  bugs: readonly Known<Patch, Scenario>[],
+): readonly { readonly name: string; readonly known: Known<Patch, Scenario> }[] => [
+  ...new Map(bugs.flatMap((known) => (known[3] ? [[known[3], { name: known[0], known }] as const] : []))).values(),
+];
