@@ -35,104 +35,19 @@
  * Each acquisition, renewal and release costs a write unit, also if it is refused.
  */
 
-import { seeded, seedOf } from '../../../src/virtual/random.ts';
-import { Scheduler } from '../../../src/virtual/scheduler.ts';
-import { START } from '../../../src/virtual/trace.ts';
-import { Ledger } from '../../../verification/fleets/ledger.ts';
-import { SimulatedProcess } from '../../../verification/fleets/process.ts';
-import type { FleetOutcome, FleetScenario, Incident, SimulatedNode } from '../../../verification/fleets/scenario.ts';
-import { Channel, type Notice } from './channel.ts';
+import type { FleetOutcome, FleetScenario } from '../../../verification/fleets/scenario.ts';
+import type { Notice } from './channel.ts';
 import { Host } from './host.ts';
 import { Locks } from './locks.ts';
+import { runModel } from './model.ts';
 import type { Reading } from './reading.ts';
-import { PlainWork } from './work.ts';
 
 /** Runs a scenario until its end. The same scenario and reading give the same outcome. */
 export const runRenewedLocks = (scenario: FleetScenario, reading: Reading): Promise<FleetOutcome> =>
-  new RenewedLocks(scenario, reading).run();
-
-class RenewedLocks {
-  readonly #scenario: FleetScenario;
-  readonly #reading: Reading;
-  readonly #scheduler = new Scheduler(START);
-  readonly #ledger: Ledger;
-  readonly #locks: Locks;
-  readonly #channel: Channel<Notice>;
-  readonly #partitions: readonly string[];
-  readonly #there = new Set<string>();
-  readonly #failures: unknown[] = [];
-  #wrongCheckpoints = 0;
-
-  constructor(scenario: FleetScenario, reading: Reading) {
-    this.#scenario = scenario;
-    this.#reading = reading;
-    this.#ledger = new Ledger(scenario);
-    this.#locks = new Locks(() => this.#scheduler.now, reading.spans.lock);
-    const random = seeded(seedOf(scenario.seed, 'channel'));
-    this.#channel = new Channel<Notice>(this.#scheduler, random, scenario.lostNotifications);
-    this.#partitions = Array.from({ length: scenario.partitions }, (_, index) => `${index}`);
-  }
-
-  async run(): Promise<FleetOutcome> {
-    const { nodes, endsAt } = this.#scenario;
-    for (const node of nodes) this.#scheduler.after(node.startsAt, () => this.#start(node));
-    await this.#scheduler.run(() => this.#failures.length > 0, START + endsAt);
-    if (this.#failures.length > 0) throw new AggregateError(this.#failures, 'the model failed');
+  runModel<Notice>(scenario, (scheduler) => {
+    const locks = new Locks(() => scheduler.now, reading.spans.lock);
     return {
-      ...this.#ledger.outcome(this.#isEven()),
-      wrongCheckpoints: this.#wrongCheckpoints,
-      // There is nothing to violate, because this algorithm makes no promises.
-      violations: [],
+      hostOf: (parts) => new Host({ ...parts, locks, reading }),
+      ownerOf: (partition) => locks.holderOf(partition),
     };
-  }
-
-  #start({ name, startsAt, incidents }: SimulatedNode): void {
-    const ledger = this.#ledger;
-    const process = new SimulatedProcess(name, this.#scheduler, this.#scenario, (call) => {
-      if (call !== 'checkpoint') ledger.wrote(this.#scheduler.now);
-    });
-    const work = new PlainWork(process, this.#scheduler, ledger, (partition) => {
-      const holder = this.#locks.holderOf(partition);
-      if (holder !== undefined && holder !== name && this.#scheduler.now >= START + this.#scenario.measureFrom)
-        this.#wrongCheckpoints += 1;
-    });
-    const [locks, channel, partitions, reading] = [this.#locks, this.#channel, this.#partitions, this.#reading];
-    const host = new Host({ process, locks, channel, partitions, reading, work });
-    this.#there.add(name);
-    host.run().catch((cause: unknown) => this.#failures.push(cause));
-    for (const incident of incidents)
-      this.#scheduler.after(incident.at - startsAt, () => this.#happen(process, host, incident));
-  }
-
-  #happen(process: SimulatedProcess, host: Host, incident: Incident): void {
-    switch (incident.do) {
-      case 'crash':
-        process.die();
-        this.#channel.unsubscribe(process.name);
-        this.#there.delete(process.name);
-        break;
-      case 'leave':
-        host.leave();
-        this.#there.delete(process.name);
-        break;
-      case 'pause':
-      case 'block':
-        // The host has no second thread that could continue.
-        process.pause(incident.span);
-        break;
-      case 'slow':
-        process.slow(incident.times);
-        break;
-    }
-  }
-
-  /** Whether the numbers of partitions of any two running hosts differ by at most one. */
-  #isEven(): boolean {
-    const counts = new Map([...this.#there].map((name) => [name, 0]));
-    for (const partition of this.#partitions) {
-      const holder = this.#locks.holderOf(partition);
-      if (holder !== undefined && counts.has(holder)) counts.set(holder, (counts.get(holder) ?? 0) + 1);
-    }
-    return Math.max(0, ...counts.values()) - Math.min(...counts.values()) <= 1;
-  }
-}
+  });
