@@ -282,6 +282,19 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       const row = await get(table, triggerKey(id, token));
       return row && takenOf(row);
     },
+    noteAmount: async (id, token, wanted) => {
+      const update = new UpdateCommand({
+        TableName: table,
+        Key: triggerKey(id, token),
+        UpdateExpression: 'SET Wanted = if_not_exists(Wanted, :wanted)',
+        ConditionExpression: 'attribute_exists(Id)',
+        ExpressionAttributeValues: { ':wanted': wanted },
+        ReturnValues: 'UPDATED_NEW',
+      });
+      // The row is gone if the list was deleted meanwhile.
+      const stored = await conditionally(besideTransactions(() => client.send(update)));
+      return (stored?.Attributes?.Wanted as string | undefined) ?? wanted;
+    },
     goOn: async (id, token, started) => {
       const update = new UpdateCommand({
         TableName: table,

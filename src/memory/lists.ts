@@ -135,6 +135,12 @@ export const memoryLists = (
         return apart.becomes.count === 0 ? rest : { ...rest, apart: apart.becomes };
       }),
     trigger: (id, token) => through(gate, 'lists.trigger', () => tables.listTriggers.get(keyOf(id, token))),
+    noteAmount: (id, token, wanted) =>
+      through(gate, 'lists.noteAmount', () => {
+        const taken = tables.listTriggers.get(keyOf(id, token));
+        if (taken) tables.listTriggers.set(keyOf(id, token), { wanted, ...taken });
+        return taken?.wanted ?? wanted;
+      }),
     goOn: async (id, token, started) => {
       await through(gate, 'lists.goOn', () => {
         const taken = tables.listTriggers.get(keyOf(id, token));

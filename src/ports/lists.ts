@@ -140,6 +140,11 @@ export interface Lists {
   ): Promise<boolean>;
   /** The jobs that a trigger took, if any (D7). */
   trigger(id: ListId, token: Token): Promise<Taken | undefined>;
+  /**
+   * Stores the amount that a trigger requested, if its row has none because the register function took its jobs.
+   * Returns the stored amount.
+   */
+  noteAmount(id: ListId, token: Token, wanted: string): Promise<string>;
   /** Stores how many of a trigger's jobs have become tasks, after the message for the other jobs was sent (D7). */
   goOn(id: ListId, token: Token, started: number): Promise<void>;
   /** Takes jobs for a token that has taken none, if the list is as it was read and hands out jobs (D7). */

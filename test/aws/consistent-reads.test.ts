@@ -144,6 +144,7 @@ const PROMISED: {
     gather: 'none',
     trigger: 'strong',
     take: 'none',
+    noteAmount: 'none',
     goOn: 'none',
     putResults: 'strong',
     results: 'strong',

@@ -233,6 +233,7 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
   ])
     await lists.jobs(id, [range]);
   await lists.trigger(id, name);
+  await lists.noteAmount(id, name, '1 jobs');
   await lists.goOn(id, name, 1);
   await lists.results(id, { first: 0, count: 2 });
   await lists.clear(id, 1, 0, { mayGoOn: () => true, isSettled: true });

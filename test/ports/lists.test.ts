@@ -288,6 +288,19 @@ describeEach('deferred lists', storeKinds, (stores) => {
     expect(await store().trigger(id, token('nothing'))).toEqual({ ranges: [], started: 0, wanted: '5 jobs' });
   });
 
+  it('keep the first amount of a trigger', async () => {
+    const id = await holding(10);
+    const { wanted: _, ...unknown } = TAKING;
+    expect(await store().take(id, token('t'), { ...unknown, ranges: [], from: [], head: 0, fresh: 0 })).toBe(true);
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges: [], started: 0 });
+    expect(await store().noteAmount(id, token('t'), '5 jobs')).toBe('5 jobs');
+    expect(await store().noteAmount(id, token('t'), '6 jobs')).toBe('5 jobs');
+    expect(await store().trigger(id, token('t'))).toEqual({ ranges: [], started: 0, wanted: '5 jobs' });
+    // A deleted trigger is not stored again.
+    expect(await store().noteAmount(id, token('gone'), '7 jobs')).toBe('7 jobs');
+    expect(await store().trigger(id, token('gone'))).toBeUndefined();
+  });
+
   it('keep the first result of each job', async () => {
     const id = await holding(10);
     const mine = { token: 3, outcome: 'succeeded', result: '{"a": 1.0}' } as const;

@@ -55,7 +55,7 @@ type WithAmount = Taken & { readonly wanted: string };
 
 /**
  * Whether a token was used for another amount. The amount is unknown if an older release stored the trigger, or if the
- * register function took its jobs, because the message has only their number.
+ * register function took its jobs after the API function had died, because the message has only their number.
  */
 const isOther = (taken: Taken, wanted: string): taken is WithAmount =>
   taken.wanted !== undefined && taken.wanted !== wanted;
@@ -91,8 +91,12 @@ export const trigger = async (
   const asked = { list: id, token, count };
   if (handsOut(list)) await queues.register([printTrigger({ ...asked, from: 0 })], sender);
   const taken = await takeJobs(deps, asked, printed);
-  if ('ranges' in taken && isOther(taken, printed)) return { kind: 'other-amount', wanted: taken.wanted };
-  return 'ranges' in taken ? { kind: 'triggered', count: countOf(taken.ranges) } : taken;
+  if (!('ranges' in taken)) return taken;
+  // If the register function was faster, it did not know the amount.
+  const amount = taken.wanted ?? (await lists.noteAmount(id, token, printed));
+  return amount === printed
+    ? { kind: 'triggered', count: countOf(taken.ranges) }
+    : { kind: 'other-amount', wanted: amount };
 };
 
 /**
