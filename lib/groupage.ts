@@ -20,7 +20,6 @@ import type { Surroundings } from './surroundings.ts';
 import { Tables } from './tables.ts';
 
 export type { CallbackTarget } from './callback-targets.ts';
-export type { FleetAlarmsProps } from './fleet-alarms.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { InvalidProps } from './invalid-props.ts';
 

@@ -11,6 +11,7 @@ export type { MetricName } from '../src/domain/events/metrics.ts';
 export type { Api, ApiOption, PrivateApi } from './api.ts';
 export type { ApiCallers } from './api-callers.ts';
 export type { Right } from './endpoints.ts';
+export type { FleetAlarmsProps } from './fleet-alarms.ts';
 export { FleetTable, type FleetTableProps } from './fleet-table.ts';
 export { Flow, type FlowProps } from './flow.ts';
 export { type CallbackTarget, Groupage, type GroupageProps, InvalidProps, type RegisterGrant } from './groupage.ts';

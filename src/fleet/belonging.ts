@@ -3,7 +3,6 @@
  * pause each time.
  */
 
-import type { Node } from '../domain/fleets/fleet.ts';
 import { type NodeId, type NodeKey, nodeKey } from '../domain/fleets/ids.ts';
 import { awayFor, FORGIVEN } from '../domain/fleets/timings.ts';
 import type { Millis } from '../domain/ids.ts';
@@ -30,7 +29,12 @@ export class NodeNameTaken extends Error {
   }
 }
 
-type Rival = Pick<Node, 'key' | 'startedAt'>;
+/** Another live process with the name of this node. */
+export interface Rival {
+  readonly key: NodeKey;
+  /** When it started, in milliseconds since the epoch. */
+  readonly startedAt: number;
+}
 
 export interface BelongDeps extends MemberDeps {
   readonly id: NodeId;

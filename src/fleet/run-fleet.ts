@@ -17,7 +17,7 @@ import { reportTrouble } from './trouble.ts';
 export type { DropReason, FleetEvent, WhenFinished } from '../domain/fleets/events.ts';
 export type { FleetName, NodeKey, PartitionId } from '../domain/fleets/ids.ts';
 export type { Millis } from '../domain/ids.ts';
-export { NodeNameTaken } from './belonging.ts';
+export { NodeNameTaken, type Rival } from './belonging.ts';
 export { type FleetOptions, InvalidFleetOptions } from './options.ts';
 export { CheckpointTooLarge, type LostReason, type Partition, PartitionDraining, PartitionLost } from './partition.ts';
 export type { TableAt } from './table-at.ts';

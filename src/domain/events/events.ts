@@ -10,7 +10,7 @@ import type { Finding } from '../batches/findings.ts';
 import type { SealReason } from '../batches/policy.ts';
 import type { Reason } from '../downstream/downstream.ts';
 import type { FanOutId } from '../fan-out-ids.ts';
-import type { EndReason, FanOut } from '../fan-outs/fan-out.ts';
+import type { EndReason, FanOutStatus } from '../fan-outs/fan-out.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId } from '../ids.ts';
 import type { ClaimKey, ListId } from '../lists/ids.ts';
 import type { Pause } from '../operations/slots.ts';
@@ -225,7 +225,7 @@ export type FlowEvent =
    */
   | { readonly event: 'fan-out-untold'; readonly fanOut: FanOutId; readonly destination: string }
   /** A user deleted a fan-out or list. `was`: its status before. */
-  | { readonly event: 'fan-out-deleted'; readonly fanOut: FanOutId; readonly was: FanOut['status'] }
+  | { readonly event: 'fan-out-deleted'; readonly fanOut: FanOutId; readonly was: FanOutStatus }
   /**
    * The lists that hand out jobs, as the sweep read them: on one page of their rows. `available` and `leased` are numbers
    * of jobs, done ones inside of ranges included. `deliveries`: the most of any range that was handed out.

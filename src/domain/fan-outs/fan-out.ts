@@ -54,6 +54,9 @@ export interface NewFanOut {
   readonly itemKey?: string;
 }
 
+/** The status of a fan-out or list. Only lists are cancelled. A deleted one is `expired`. */
+export type FanOutStatus = 'open' | 'sealed' | 'complete' | 'expired' | 'cancelled';
+
 /** Why a fan-out ended. */
 export type EndReason = 'all-done' | 'too-many-failed' | 'idle' | 'deleted' | 'cancelled';
 
@@ -92,7 +95,7 @@ export interface Walk {
 
 /** A stored fan-out: the fields of its header row. */
 export interface FanOut extends NewFanOut {
-  readonly status: 'open' | 'sealed' | 'complete' | 'expired' | 'cancelled';
+  readonly status: FanOutStatus;
   readonly groups: number;
   readonly total: number;
   /** When the fan-out was last opened, added to or sealed. The times of acks are stored in its nodes. */
