@@ -139,6 +139,39 @@ describe('the plan of a claim', () => {
     expect(plan({ total: 999, head: 120, leases: many(6, 20) }, 1)).toMatchObject({ isApart: true });
   });
 
+  it('after a lost race takes fresh jobs or a few free ranges', () => {
+    const many = (count: number) => ({
+      total: 999,
+      head: 400,
+      leases: Array.from({ length: count }, (_, n) => free(4 * n, 1, delivered(1))),
+    });
+    const planned = (fields: Partial<List>, spread: number) => {
+      const chosen = planClaim(aList(fields), key, 50, NOW, { ...rules, spread });
+      if (chosen.do !== 'take') throw new Error(`nothing is taken: ${chosen.do}`);
+      return { fresh: chosen.fresh, from: chosen.from.map(({ first }) => first) };
+    };
+    const nineteen = Array.from({ length: 19 }, (_, n) => 4 * n);
+    expect(planned(many(63), 0)).toEqual({ fresh: 50, from: nineteen });
+    expect(planned(many(63), 0.5)).toEqual({ fresh: 50, from: [] });
+    expect(planned(many(64), 0.5)).toEqual({ fresh: 0, from: [128, 132, 136, 140, 144] });
+    expect(planned(many(64), 0.98)).toEqual({ fresh: 0, from: [248, 252, 0, 4, 8] });
+    const drained = { ...many(20), head: 999 };
+    expect(planned(drained, 0.5).from, 'without fresh jobs').toEqual([
+      ...nineteen.slice(10),
+      76,
+      ...nineteen.slice(0, 9),
+    ]);
+  });
+
+  it('takes suspect ranges before others only if they are many', () => {
+    const suspects = Array.from({ length: 17 }, (_, n) => free(2 * n, 1, { ...delivered(1), isSuspect: true }));
+    const known = (count: number) => Array.from({ length: count }, (_, n) => free(100 + 2 * n, 1));
+    const first = (leases: readonly Lease[]) => take({ total: 999, head: 999, leases }, 5).from[0];
+    expect(first([...suspects, ...known(16)])).toBe(0);
+    expect(first([...suspects, ...known(17)])).toBe(100);
+    expect(first([...suspects.slice(1), ...known(1)])).toBe(100);
+  });
+
   it('takes no more ranges than it needs, and leaves a rest free', () => {
     const fields = { total: 6, head: 6, leases: [0, 2, 4].map((first) => free(first, 2)) };
     expect(take(fields, 2)).toEqual({ to: [[0, 2, 1]], from: [0] });

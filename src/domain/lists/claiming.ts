@@ -56,9 +56,15 @@ export const planClaim = (list: List, key: ClaimKey, count: number, now: Millis,
   return { do: 'take', ...candidates(free, fresh, count, rules), isApart };
 };
 
+/** The largest number of free ranges that a claim takes while others take free ranges too. */
+const CONTENDED_MAX = 5;
+
 /**
  * D11. Fresh jobs come before jobs that were given back, so that a job that fails each time does not hold up the
  * others. But if there are many free ranges, they come first. Suspect jobs are never mixed with others.
+ *
+ * After another claim was faster, the claim takes only fresh jobs, or only a few free ranges, so that it hardly touches
+ * what others take.
  */
 const candidates = (
   free: readonly Lease[],
@@ -66,18 +72,25 @@ const candidates = (
   count: number,
   { maxDeliveries, claimsMax, spread }: ClaimRules,
 ): Omit<Candidates, 'isApart'> => {
+  const isContended = spread > 0 && fresh > 0;
   const fewest = spreadOut(free, spread);
-  const known = fewest.filter((lease) => !endedOf(lease).isSuspect);
-  const isFreeFirst = free.length >= freeLimits(claimsMax).first || fresh === 0;
-  const [suspect] = fewest;
-  if (suspect && isFreeFirst && known.length === 0) {
-    const from = fewest.filter(({ deliveries }) => deliveries === suspect.deliveries).slice(0, PIECES_MAX);
+  const [known, suspects] = [false, true].map((isSuspect) =>
+    fewest.filter((lease) => endedOf(lease).isSuspect === isSuspect),
+  ) as [Lease[], Lease[]];
+  const { first } = freeLimits(claimsMax);
+  const isFreeFirst = fresh === 0 || free.length >= (isContended ? claimsMax : first);
+  const [suspect] = suspects;
+  const areSuspectsFirst = known.length === 0 || suspects.length > Math.max(known.length, first);
+  if (suspect && isFreeFirst && areSuspectsFirst) {
+    const from = suspects.filter(({ deliveries }) => deliveries === suspect.deliveries).slice(0, PIECES_MAX);
     return { fresh: 0, from, most: isolated(count, suspect.deliveries, maxDeliveries), isFreeFirst };
   }
+  const isOnlyFree = isContended && isFreeFirst && known.length > 0;
+  const isOnlyFresh = !isFreeFirst && fresh >= count;
   return {
-    fresh: Math.min(fresh, count),
+    fresh: isOnlyFree ? 0 : Math.min(fresh, count),
     // One of the claim's leases may be needed for fresh jobs.
-    from: !isFreeFirst && fresh >= count ? [] : known.slice(0, PIECES_MAX - 1),
+    from: isOnlyFresh ? [] : known.slice(0, isOnlyFree ? CONTENDED_MAX : PIECES_MAX - 1),
     most: count,
     isFreeFirst,
   };
@@ -86,7 +99,6 @@ const candidates = (
 /** Free leases with the fewest deliveries first. @param spread as in {@link ClaimRules} */
 const spreadOut = (free: readonly Lease[], spread: number): readonly Lease[] => {
   const fewest = [...free].sort((a, b) => a.deliveries - b.deliveries);
-  const equal = fewest.filter(({ deliveries }) => deliveries === fewest[0]?.deliveries).length;
-  const begin = Math.min(Math.floor(spread * equal), Math.max(0, equal - 1));
-  return [...fewest.slice(begin, equal), ...fewest.slice(0, begin), ...fewest.slice(equal)];
+  const begin = Math.floor(spread * fewest.length);
+  return [...fewest.slice(begin), ...fewest.slice(0, begin)];
 };
