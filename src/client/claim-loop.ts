@@ -25,10 +25,10 @@ import { hostname } from 'node:os';
 import { monotonicFactory } from 'ulid';
 import { CLAIM_ID_RULE, HOLDER_MAX, HOLDER_PATTERN, claimId as parseClaimId } from '../domain/lists/ids.ts';
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
-import { type HandledJob, type Work, type Worked, workOff } from './claim-work.ts';
+import { type HandledJob, type LostClaim, type Work, type Worked, workOff } from './claim-work.ts';
 import type { Claim, ClaimedJob, DeferredList } from './list-client.ts';
 
-export type { HandledJob } from './claim-work.ts';
+export type { HandledJob, LostClaim } from './claim-work.ts';
 
 /** Options of {@link claimLoop}. */
 export interface ClaimLoopOptions {
@@ -64,6 +64,11 @@ export interface ClaimLoopOptions {
    * `maxDeliveries`. @default - writes a line of JSON to standard error
    */
   readonly onJobError?: (job: ClaimedJob<object>, error: unknown) => void;
+  /**
+   * Called when a claim is lost with jobs that are not done, for example because a person broke it. Other workers can
+   * claim these jobs. @default - writes a line of JSON to standard error
+   */
+  readonly onClaimLost?: (lost: LostClaim) => void;
 }
 
 /**
@@ -105,6 +110,9 @@ const printJobError = (list: string) => (job: ClaimedJob<object>, error: unknown
     }),
   );
 
+const printLostClaim = (list: string) => (lost: LostClaim) =>
+  console.error(JSON.stringify({ level: 'warn', event: 'claim-lost', list, ...lost }));
+
 const newId = monotonicFactory();
 
 /**
@@ -121,13 +129,14 @@ export const claimLoop = async <Payload extends object>(
   options: ClaimLoopOptions,
 ): Promise<LoopEnd> => {
   const { claimers = 1, concurrency = 1, leaseSeconds = LEASE_SECONDS, signal } = checked(options);
-  const { onJobError = printJobError(list.id) } = options;
+  const { onJobError = printJobError(list.id), onClaimLost = printLostClaim(list.id) } = options;
   const broken = new AbortController();
   const over = new AbortController();
   const stop = signal ? AbortSignal.any([signal, broken.signal]) : broken.signal;
   const onBroken = (cause: unknown): void => broken.abort(cause);
   const onComplete = (): void => over.abort();
-  const work: Work<Payload> = { handler, concurrency, leaseSeconds, stop, onJobError, onBroken, onComplete };
+  const reports = { onJobError, onClaimLost, onBroken, onComplete };
+  const work: Work<Payload> = { handler, concurrency, leaseSeconds, stop, ...reports };
   const claims: Worked[] = [];
   const one = async (): Promise<LoopEnd['ended']> => {
     try {

@@ -24,7 +24,7 @@
 
 import { RESULT_MAX_BYTES } from '../domain/tasks/task.ts';
 import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
-import { isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';
+import { ClaimLost, isRefusedClaim, type KeptLease, keepLease } from './kept-lease.ts';
 import type { AttemptedJob, DoneJob, ReleasedJobs } from './list-calls.ts';
 import type { Claim, ClaimedJob } from './list-client.ts';
 
@@ -67,6 +67,12 @@ const gather = <T>(send: (part: readonly T[]) => Promise<void>): Gatherer<T> => 
 /** Maximum lengths of an error code and of an error message that the API accepts, in bytes. */
 const [CODE_MAX_BYTES, MESSAGE_MAX_BYTES] = [128, 4_096];
 
+export const ERROR_CODE_RULE = `must be well-formed text of 1 to ${CODE_MAX_BYTES} bytes`;
+
+/** Whether the API accepts a text as the code of an error. */
+export const isErrorCode = (code: string): boolean =>
+  code !== '' && code.isWellFormed() && Buffer.byteLength(code) <= CODE_MAX_BYTES;
+
 /**
  * A handler throws this error if the job itself has failed. The job is then done, and no worker gets it again. After any
  * other error the job is handed out again, up to the list's `maxDeliveries`.
@@ -80,8 +86,7 @@ export class JobFailed extends Error {
    * @throws RangeError if the code is empty, too long or not well-formed
    */
   constructor(code: string, message: string, options?: ErrorOptions) {
-    if (code === '' || !code.isWellFormed() || Buffer.byteLength(code) > CODE_MAX_BYTES)
-      throw new RangeError(`the code of a failed job must be well-formed text of 1 to ${CODE_MAX_BYTES} bytes`);
+    if (!isErrorCode(code)) throw new RangeError(`the code of a failed job ${ERROR_CODE_RULE}`);
     super(message, options);
     this.code = code;
   }
@@ -90,8 +95,8 @@ export class JobFailed extends Error {
 /** A job as the handler receives it. */
 export interface HandledJob<Payload extends object> extends ClaimedJob<Payload> {
   /**
-   * Aborts if the loop stops, or if another worker may have the job. Work that the handler does after the abort may be
-   * done twice.
+   * Aborts if the loop stops, or if another worker may have the job; its reason is then a ClaimLost. Work that the
+   * handler does after the abort may be done twice.
    */
   readonly signal: AbortSignal;
 }
@@ -110,6 +115,15 @@ export interface Worked {
   readonly lost: number;
 }
 
+/** A claim that a worker has lost, with jobs that it had not ended. */
+export interface LostClaim {
+  /** Its id in the API. */
+  readonly claim: string;
+  /** Number of jobs that the worker had not ended, or whose ends the API did not confirm. */
+  readonly jobs: number;
+  readonly reason: string;
+}
+
 export interface Work<Payload extends object> {
   /** Processes a job. Its return value is the job's result. It throws JobFailed if the job has failed. */
   readonly handler: (job: HandledJob<Payload>) => unknown;
@@ -119,6 +133,8 @@ export interface Work<Payload extends object> {
   readonly stop: AbortSignal;
   /** Called when the handler threw an error other than JobFailed. */
   readonly onJobError: (job: ClaimedJob<Payload>, error: unknown) => void;
+  /** Called when a claim is lost while it has jobs that the worker has not ended. */
+  readonly onClaimLost: (lost: LostClaim) => void;
   /** Stops the loop with this error. */
   readonly onBroken: (cause: unknown) => void;
   /** Called when the list is sealed and all of its jobs are done. */
@@ -154,6 +170,11 @@ export const workOff = async <Payload extends object>(
   const back = left > 0 ? await giveBack(claim, lease, attempted, onBroken) : undefined;
   if (back?.complete) work.onComplete();
   await lease.stop();
+  if (!back && left > 0) {
+    const why: unknown = lease.lost.reason;
+    const reason = why instanceof ClaimLost ? why.message : 'the API did not confirm the end of its jobs';
+    work.onClaimLost({ claim: claim.id, jobs: left, reason });
+  }
   return {
     succeeded,
     failed: failed + (back?.failed ?? 0),
@@ -191,15 +212,24 @@ const handOut = async <Payload extends object>(
   await Promise.all(Array.from({ length: Math.min(concurrency, jobs.length) }, one));
 };
 
-/** @throws JobFailed for a result that is too large for the API: the work would give it again and again */
+/** @throws JobFailed for a result that the API would refuse: the work would give it again and again */
 const succeeded = (token: number, result: unknown): DoneJob => {
-  const bytes = Buffer.byteLength(JSON.stringify(result) ?? '');
+  const bytes = Buffer.byteLength(printed(result) ?? '');
   if (bytes > RESULT_MAX_BYTES)
     throw new JobFailed(
       'result-too-large',
       `the handler succeeded, but its result has ${bytes} bytes, more than the limit of ${RESULT_MAX_BYTES}: store it elsewhere and return a reference`,
     );
   return { token, status: 'succeeded', ...(result === undefined ? {} : { result }) };
+};
+
+const printed = (result: unknown): string | undefined => {
+  try {
+    return JSON.stringify(result);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new JobFailed('result-not-json', `the handler succeeded, but its result cannot be written as JSON: ${why}`);
+  }
 };
 
 const failed = (token: number, { code, message }: JobFailed): DoneJob => ({
@@ -212,7 +242,8 @@ const failed = (token: number, { code, message }: JobFailed): DoneJob => ({
 /** An error of the handler, as the job's error after its last delivery. */
 const errorOf = (cause: unknown): NonNullable<AttemptedJob['error']> => {
   const [name, message] = cause instanceof Error ? [cause.name, cause.message] : ['Error', String(cause)];
-  return { code: 'handler-error', message: shortened(message === '' ? name : `${name}: ${message}`) };
+  const text = name === 'Error' ? message || name : `${name}${message && `: ${message}`}`;
+  return { code: 'handler-error', message: shortened(text) };
 };
 
 const shortened = (text: string): string => {

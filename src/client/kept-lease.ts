@@ -7,8 +7,18 @@ import { ApiRefused, ApiUnavailable, rest } from './ask-api.ts';
  */
 type Loss = 'refused' | 'expired';
 
+/** The reason of a job's signal if its claim is lost: another worker may have the job. */
+export class ClaimLost extends Error {
+  override readonly name = 'ClaimLost';
+}
+
+const WHY: Record<Loss, string> = {
+  refused: 'the claim was broken, or its lease ended and other workers can claim its jobs',
+  expired: 'the lease ended before the API answered a renewal',
+};
+
 export interface KeptLease {
-  /** Aborts when the lease is lost. */
+  /** Aborts with {@link ClaimLost} when the lease is lost. */
   readonly lost: AbortSignal;
   lossOf(): Loss | undefined;
   lose(why: Loss): void;
@@ -45,7 +55,7 @@ export const keepLease = async ({ renew, span, since, onBroken }: LeaseOptions):
   const lose = (why: Loss): void => {
     // Keep the reason 'refused' instead of a later 'expired', because 'refused' is certain.
     if (loss !== 'refused') loss = why;
-    lost.abort();
+    lost.abort(new ClaimLost(WHY[why]));
     clearTimeout(end);
   };
   const endAt = (until: number): void => {

@@ -16,8 +16,9 @@ import { type ApiOptions, askingApi } from './ask-api.ts';
 import { type ListClient, listsBy } from './list-client.ts';
 
 export { NotAllAdded } from './ask.ts';
-export { type ClaimLoopOptions, claimLoop, type HandledJob, type LoopEnd } from './claim-loop.ts';
+export { type ClaimLoopOptions, claimLoop, type HandledJob, type LoopEnd, type LostClaim } from './claim-loop.ts';
 export { JobFailed } from './claim-work.ts';
+export { ClaimLost } from './kept-lease.ts';
 export type {
   AddedJobs,
   AttemptedJob,

@@ -108,6 +108,10 @@ describe('a release', () => {
         ...[0, 1, 2, 3, 4].map((n) => ({ path: `attempted[${n}].token`, reason: token })),
       ],
       [
+        { attempted: [{ token: 1 }, { token: 2 }, { token: 1 }] },
+        { path: 'attempted[2].token', reason: 'is also the token of attempted[0]: list each job once' },
+      ],
+      [
         { attempted: [{ token: 1, status: 'failed' }] },
         { path: 'attempted[0].status', reason: 'is unknown; known are token, error' },
       ],

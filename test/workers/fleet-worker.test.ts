@@ -52,7 +52,7 @@ describe.each(LANGUAGES)('a fleet with workers in %s', (language) => {
     const second = start(command(), '--partitions', '3', '--node', 'second');
     await eventually(async () => (await owners()).has('second'));
     first.child.kill('SIGTERM');
-    expect(await first).toMatchObject({ code: 0, out: '', err: expect.stringContaining('has left the fleet') });
+    expect(await first).toMatchObject({ code: 0, out: '', err: expect.stringContaining('has stopped') });
     await eventually(async () => (await owners()).size === 1 && (await owners()).has('second'));
     const moved = Math.max(...(await Promise.all(ids.map(positionOf))));
     await eventually(() => isPast(ids, moved));
@@ -130,7 +130,13 @@ describe('groupage fleet worker', () => {
     expect(await wrong('--partitions', 'a=b')).toMatchObject({ code: 2, err: expect.stringContaining('eu=3,us=1') });
     expect(await wrong('--partitions', '2', '--stack', 'Mine')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('--table instead of --stack'),
+      err: expect.stringContaining('Give --table NAME instead of --stack'),
+    });
+    const restart = ['--partitions', '2', '--restart-within', '0.5'];
+    expect(await wrong(...restart)).toMatchObject({ code: 2, err: expect.stringContaining('needs --node') });
+    expect(await wrong(...restart, '--node', 'a')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('at least six cycles'),
     });
   });
 });

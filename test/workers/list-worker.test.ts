@@ -57,8 +57,8 @@ describe.each(LANGUAGES)('a worker in %s', (language) => {
       mine(0),
       error('no-depot', 'no such depot: Zürich'),
       mine(2),
-      error('handler-error', expect.stringMatching(/^Retry: .*out of luck$/)),
-      error('handler-error', 'WorkerEnded: the worker process ended with exit status 3'),
+      error('handler-error', expect.stringMatching(/^(RuntimeError: )?out of luck$/)),
+      error('handler-error', 'the worker process ended with exit status 3'),
       mine(5),
       error('handler-error', expect.stringContaining('sent no message for 5 s, so it was killed')),
       { status: 'succeeded', result: 'printed' },
@@ -67,19 +67,32 @@ describe.each(LANGUAGES)('a worker in %s', (language) => {
     ]);
     expect(err).toContain('a line for people');
     // The library keeps such lines from the standard output.
-    expect(err.includes('print to standard error instead')).toBe(language === 'JavaScript');
-    expect(err.match(/job 4, delivery \d: the worker process ended with exit status 3/g)).toHaveLength(2);
+    expect(err.includes('print other text to standard error')).toBe(language === 'JavaScript');
+    expect(err).toContain('job 1 has failed (no-depot): no such depot: Zürich\n');
+    const died = 'the worker process ended with exit status 3';
+    expect(err).toContain(`job 4, delivery 1 of 2: ${died}. The job is handed out again\n`);
+    expect(err).toContain(`job 4, delivery 2 of 2: ${died}. This was its last delivery, so the job has failed\n`);
     expect(livingIn(folder)).toEqual([]);
   });
 
-  it('finishes its job after SIGTERM, and gives the others back', async () => {
+  it('may exit with 0 after each job, and no delivery counts', async () => {
+    const kinds = Array.from({ length: 12 }, (_, n) => ({ do: 'last', n }));
+    const { start, outcomes } = await listOf(served, [...kinds, { do: 'quits', n: 12 }]);
+    expect(await start(command(), '--count', '13', '--timeout', '20')).toMatchObject({ code: 0 });
+    expect(await outcomes()).toMatchObject([
+      ...kinds.map(({ n }) => ({ status: 'succeeded', result: { n, deliveries: 1 } })),
+      { status: 'failed', error: { message: 'the worker process ended with exit status 0' } },
+    ]);
+  });
+
+  it.each(['SIGTERM', 'SIGHUP'] as const)('finishes its job after %s, and gives the others back', async (signal) => {
     const { start, outcomes, folder } = await listOf(
       served,
       Array.from({ length: 4 }, (_, n) => ({ do: 'slow', n, ms: 1_500 })),
     );
     const ran = start(command());
     await eventually(() => notesIn(folder).includes('began 0'));
-    ran.child.kill('SIGTERM');
+    ran.child.kill(signal);
     const { code, out } = await ran;
     expect({ code, out }).toEqual({
       code: 0,
@@ -98,11 +111,12 @@ describe.each(LANGUAGES)('a worker in %s', (language) => {
     await eventually(() => notesIn(folder).includes('began 0'));
     const [claim] = await list.claims();
     await list.breakClaim(claim?.claim ?? '');
-    const { code, out } = await ran;
+    const { code, out, err } = await ran;
     expect({ code, end: JSON.parse(out) }).toMatchObject({
       code: 0,
       end: { ended: 'complete', succeeded: 1, lost: 1 },
     });
+    expect(err).toMatch(/^claim worker-\S+ is lost, with 1 job not done: the claim was broken, or/m);
     expect(notesIn(folder).filter((line) => line.startsWith('ended'))).toEqual(['ended 0 stopping', 'ended 0']);
     expect(await outcomes()).toMatchObject([{ status: 'succeeded', result: { stopped: false } }]);
   });
@@ -125,7 +139,7 @@ describe.each(LANGUAGES)('a worker in %s', (language) => {
     await setTimeout(1_500);
     expect(livingIn(folder)).toHaveLength(1);
     ran.child.kill('SIGINT');
-    expect(await ran).toMatchObject({ code: 130, err: expect.stringContaining('was not finished') });
+    expect(await ran).toMatchObject({ code: 130, err: expect.stringContaining('Stopped at once') });
     await eventually(() => livingIn(folder).length === 0, 5_000);
   });
 });
@@ -193,6 +207,16 @@ describe('groupage lists worker', () => {
       'sent checkpoint during job',
     );
     expect(await messageOf(answering(`process.stdout.write('x'.repeat(5e6))`))).toContain('a line of more than');
+    const error = `{ code: 'x'.repeat(129), message: 'm' }`;
+    expect(await messageOf(answering(`send({ type: 'failed', token: 0, error: ${error} })`))).toContain(
+      'error.code: must be well-formed text of 1 to 128 bytes',
+    );
+    const latin = `Buffer.from('{"type":"done","token":0,"result":"Zürich"}\\n', 'latin1')`;
+    expect(await messageOf(answering(`process.stdout.write(${latin})`))).toContain('it is not UTF-8');
+    const deep = `'['.repeat(2e4) + ']'.repeat(2e4)`;
+    expect(await messageOf(answering(`console.log('{"type":"done","token":0,"result":' + ${deep} + '}')`))).toContain(
+      'its result cannot be written as JSON',
+    );
   });
 
   it('ends what the program has started with the program', async () => {

@@ -158,7 +158,9 @@ export const readCompletion = (text: string, claimed: Jobs): Completion => {
 
 /** Reads which jobs a worker has begun. Undefined if the body does not say it. @throws HttpProblem */
 export const readAttempted = (text: string, claimed: Jobs): readonly AttemptedJob[] | undefined =>
-  readBody(releaseOf(claimed), text).attempted?.map(({ token, error }) => ({ token, ...(error ? { error } : {}) }));
+  readBody(releaseOf(claimed), text, ({ attempted }) =>
+    repeatProblems(attempted, 'attempted', mostOf(claimed)),
+  ).attempted?.map(({ token, error }) => ({ token, ...(error ? { error } : {}) }));
 
 const rawJobs = (text: string): readonly string[] => rawElements(rawMembers(text).get('jobs') ?? '[]');
 
@@ -166,12 +168,10 @@ const rawJobs = (text: string): readonly string[] => rawElements(rawMembers(text
 const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, most: number): readonly Problem[] => {
   if (!Array.isArray(jobs) || jobs.length > most) return [];
   const raw = rawJobs(text);
-  const tokens: unknown[] = jobs.map((job) => (isObject(job) ? job.token : undefined));
-  return jobs.flatMap((job, index) => {
+  const ends = jobs.flatMap((job, index) => {
     if (!isObject(job)) return [];
     const { status = 'succeeded', error } = job;
     const bytes = Buffer.byteLength(rawMembers(raw[index] ?? '{}').get('result') ?? '');
-    const first = tokens.indexOf(job.token);
     const wrong = (isWrong: boolean, field: string, reason: string): Problem[] =>
       isWrong ? [{ path: `jobs[${index}].${field}`, reason }] : [];
     return [
@@ -186,11 +186,22 @@ const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, 
         `has ${bytes} bytes; at most ${RESULT_MAX_BYTES} are allowed: store the result elsewhere and send a reference`,
       ),
       ...wrong(status !== 'failed' && isObject(error), 'error', 'is allowed only with "status": "failed"'),
-      ...wrong(
-        typeof job.token === 'number' && first < index,
-        'token',
-        `is also the token of jobs[${first}]: list each job once`,
-      ),
     ];
+  });
+  return [...ends, ...repeatProblems(jobs, 'jobs', most)];
+};
+
+/** Finds jobs that are listed twice. @param path the member that lists them @param most a longer list is refused anyway */
+const repeatProblems = (jobs: unknown, path: string, most: number): readonly Problem[] => {
+  if (!Array.isArray(jobs) || jobs.length > most) return [];
+  const firsts = new Map<unknown, number>();
+  return jobs.flatMap((job: unknown, index): Problem[] => {
+    const token = isObject(job) ? job.token : undefined;
+    const first = firsts.get(token);
+    if (typeof token !== 'number' || first === undefined) {
+      firsts.set(token, index);
+      return [];
+    }
+    return [{ path: `${path}[${index}].token`, reason: `is also the token of ${path}[${first}]: list each job once` }];
   });
 };

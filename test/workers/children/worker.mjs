@@ -19,6 +19,11 @@ const jobs = {
     throw new Error('out of luck');
   },
   die: () => process.exit(3),
+  last: ({ payload, deliveries }) => {
+    setImmediate(() => process.exit(0));
+    return { n: payload.n, deliveries };
+  },
+  quits: () => process.exit(0),
   silent: () => setTimeout(60_000),
   slow: async ({ payload }) => {
     note(`began ${payload.n}`);

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -27,6 +28,11 @@ def work(job: Job):
         raise RuntimeError("out of luck")
     if what == "die":
         os._exit(3)
+    if what == "last":
+        threading.Timer(0.1, os._exit, [0]).start()
+        return {"n": payload["n"], "deliveries": job.deliveries}
+    if what == "quits":
+        os._exit(0)
     if what == "silent":
         time.sleep(60)
     if what == "slow":

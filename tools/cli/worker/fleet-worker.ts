@@ -1,5 +1,6 @@
 /** A node of a fleet, which works on each partition in a process of a user's program. Loaded only by its command. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { nodeIdOf } from '../../../src/domain/fleets/ids.ts';
 import {
   type FleetEvent,
   type FleetOptions,
@@ -47,7 +48,12 @@ export const workInFleet = async (
   },
 ): Promise<void> => {
   const table = await tableOf(options.table);
-  const signal = stopOnSignals('partitions are handed over');
+  const { node = '', restartWithin = 0 } = options;
+  const signal = stopOnSignals(
+    restartWithin > 0
+      ? `running work ends, and the partitions wait ${restartWithin / 1_000} s for the next process named ${node}`
+      : 'partitions are handed over',
+  );
   // A program that cannot start fails here, before it gets a partition. The process works on the first partition.
   let spare = await unlessStopped(signal, () => WorkerProcess.start(program, signal));
   const take = async (stop: AbortSignal): Promise<WorkerProcess | undefined> => {
@@ -128,7 +134,11 @@ const textOf = (event: FleetEvent): string | undefined => {
     case 'joined':
       return `${event.node} has joined the fleet ${event.fleet}`;
     case 'left':
-      return `${event.node} has left the fleet ${event.fleet}`;
+      return `${event.node} has stopped`;
+    case 'restarting':
+      return `the partitions of ${event.node} wait ${event.within / 1_000} s for the next process with its name, then other nodes get them`;
+    case 'evicted-another':
+      return `${nodeIdOf(event.other)} counts as dead: its partitions go to other nodes`;
     case 'acquired':
       return `partition ${event.partition}: acquired`;
     case 'handed-over':

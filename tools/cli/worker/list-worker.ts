@@ -7,19 +7,17 @@ import { listPath } from '../../../src/client/list-calls.ts';
 import { listsBy } from '../../../src/client/list-client.ts';
 import { reasonOf } from '../../../src/util/problems.ts';
 import { CommandFailure, WrongUsage } from '../../failure.ts';
-import { printable } from '../../terminal.ts';
+import { plural, printable } from '../../terminal.ts';
 import { LIST } from '../shared/answers.ts';
 import { apiClient } from '../shared/api-client.ts';
 import { type CommonOptions, reachApi } from '../shared/connect.ts';
 import { WorkerPool } from './pool.ts';
-import { killAll, type ProcessOptions, WorkerProcess } from './process.ts';
+import { killAll, type ProcessOptions, WorkerEnded, WorkerProcess } from './process.ts';
 import type { FromWorker } from './protocol.ts';
 import { stopOnSignals, unlessStopped } from './stopping.ts';
 
 /** The program wants the job to be handed out again. The message is the job's error after its last delivery. */
-class Retry extends Error {
-  override readonly name = 'Retry';
-}
+class Retry extends Error {}
 
 /**
  * Runs until no jobs are left, or a signal stops it.
@@ -34,7 +32,7 @@ export const workOnList = async (
   const { url, send } = await reachApi(options);
   const api = apiClient(url, send);
   // A wrong id or address fails here, before any process starts.
-  await api.get(listPath(id), LIST);
+  const { value: list } = await api.get(listPath(id), LIST);
   const ask = askingBy({ url: api.url, send, isFinal: (cause) => cause instanceof CommandFailure });
   const broken = new AbortController();
   const signal = AbortSignal.any([stopOnSignals('running jobs end, the others are released'), broken.signal]);
@@ -44,14 +42,9 @@ export const workOnList = async (
   if (!first) return NOTHING;
   const pool = new WorkerPool(first, start, (cause) => broken.abort(cause));
   const work = (job: HandledJob<object>) => workOn(pool, id, job);
-  const onJobError: NonNullable<ClaimLoopOptions['onJobError']> = ({ token, deliveries }, cause) =>
-    console.error(
-      printable(
-        `job ${token}, delivery ${deliveries}: ${reasonOf(cause)}. The job is handed out again, unless this was its last delivery`,
-      ),
-    );
+  const reports = reportsOf(list.maxDeliveries);
   try {
-    const end = await claimLoop(listsBy(ask, ulid).list(id), work, { ...loop, signal, onJobError });
+    const end = await claimLoop(listsBy(ask, ulid).list(id), work, { ...loop, signal, ...reports });
     if (broken.signal.aborted) throw cannotGoOn(broken.signal.reason);
     await pool.close();
     return end;
@@ -63,6 +56,27 @@ export const workOnList = async (
   }
 };
 
+/** What the worker says while it works. @param maxDeliveries undefined if the list has the configured number */
+const reportsOf = (
+  maxDeliveries: number | undefined,
+): Required<Pick<ClaimLoopOptions, 'onJobError' | 'onClaimLost'>> => {
+  const say = (text: string): void => console.error(printable(text));
+  const nextOf = (deliveries: number): string => {
+    if (maxDeliveries === undefined) return 'The job is handed out again, unless this was its last delivery';
+    return deliveries < maxDeliveries
+      ? 'The job is handed out again'
+      : 'This was its last delivery, so the job has failed';
+  };
+  return {
+    onJobError: ({ token, deliveries }, cause) => {
+      const of = maxDeliveries === undefined ? '' : ` of ${maxDeliveries}`;
+      say(`job ${token}, delivery ${deliveries}${of}: ${reasonOf(cause)}. ${nextOf(deliveries)}`);
+    },
+    onClaimLost: ({ claim, jobs, reason }) =>
+      say(`claim ${claim} is lost, with ${plural(jobs, 'job')} not done: ${reason}`),
+  };
+};
+
 const NOTHING: LoopEnd = { ended: 'aborted', claims: 0, succeeded: 0, failed: 0, released: 0, lost: 0 };
 
 const cannotGoOn = (cause: unknown): CommandFailure =>
@@ -72,8 +86,25 @@ const cannotGoOn = (cause: unknown): CommandFailure =>
   );
 
 /** Passes a job to a process, and returns its result. @throws JobFailed, Retry, WorkerEnded */
-const workOn = async (pool: WorkerPool, list: string, { signal, ...job }: HandledJob<object>): Promise<unknown> => {
-  const worker = await pool.take(signal);
+const workOn = async (pool: WorkerPool, list: string, job: HandledJob<object>): Promise<unknown> => {
+  for (;;) {
+    const worker = await pool.take(job.signal);
+    try {
+      return await passTo(worker, pool, list, job);
+    } catch (cause) {
+      // A program may exit after some jobs, to free its memory. It has not begun this job then.
+      const isReplaced = cause instanceof WorkerEnded && cause.isClean && worker.hasWorked && !worker.hasAnswered;
+      if (!isReplaced || job.signal.aborted) throw cause;
+    }
+  }
+};
+
+const passTo = async (
+  worker: WorkerProcess,
+  pool: WorkerPool,
+  list: string,
+  { signal, ...job }: HandledJob<object>,
+): Promise<unknown> => {
   const onStop = (): void => worker.stop();
   try {
     worker.send({ type: 'job', list, ...job });
@@ -103,6 +134,7 @@ const resultIn = (answer: Answer): unknown => {
     case 'done':
       return answer.result;
     case 'failed':
+      console.error(printable(`job ${answer.token} has failed (${answer.error.code}): ${answer.error.message}`));
       throw new JobFailed(answer.error.code, answer.error.message);
     case 'retry':
       throw new Retry(answer.message ?? 'the worker gave no reason');

@@ -15,8 +15,9 @@ import { CommandFailure } from '../../failure.ts';
 import { printable } from '../../terminal.ts';
 import { type FromWorker, readLine, type ToWorker } from './protocol.ts';
 
-/** The longest line and the most unread messages of a process. Beyond, it does not follow the protocol. */
+/** The longest line, in bytes, and the most unread messages of a process. Beyond, it does not follow the protocol. */
 const [LINE_MAX, UNREAD_MAX] = [4 * 1_024 * 1_024, 1_000];
+const NEWLINE = 0x0a;
 /** How long the output of an ended process may stay open, because of processes that it has started, in milliseconds. */
 const OUTPUT_OPEN: Millis = 1_000;
 /** The part of a line that is shown. */
@@ -27,7 +28,6 @@ class NotStarted extends CommandFailure {}
 
 /** A process ended, by itself or because it was killed. */
 export class WorkerEnded extends Error {
-  override readonly name = 'WorkerEnded';
   /** Whether the process ended by itself with exit status 0. */
   readonly isClean: boolean;
   constructor(why: string, isClean = false) {
@@ -53,6 +53,8 @@ export const killAll = (): void => {
 export class WorkerProcess {
   /** Whether the process has answered a job. */
   hasWorked = false;
+  /** Whether it has sent a message since the last message to it. */
+  hasAnswered = false;
   /** When it was started, by `performance.now()`. */
   readonly since = performance.now();
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
@@ -65,8 +67,11 @@ export class WorkerProcess {
   /** Why the process was killed. */
   #killed: string | undefined;
   #ended: Error | undefined;
-  #line = '';
+  /** The line that has not ended yet. */
+  #line: Buffer = Buffer.alloc(0);
   #hasHint = false;
+  /** Whether the process is gone. Its last messages may still be unread. */
+  #hasExited = false;
 
   private constructor({ command: [program, ...args], timeout }: ProcessOptions) {
     if (living.size === 0) process.once('exit', killAll);
@@ -78,8 +83,9 @@ export class WorkerProcess {
     });
     // The process may end before it has read all messages. Its end is reported as such.
     this.#child.stdin.on('error', () => {});
-    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => this.#read(text));
+    this.#child.stdout.on('data', (bytes: Buffer) => this.#read(bytes));
     this.#child.once('exit', (code, signal) => {
+      this.#hasExited = true;
       const end = (): void => this.#end(this.#endOf(code, signal));
       this.#child.once('close', end);
       setTimeout(() => {
@@ -110,10 +116,11 @@ export class WorkerProcess {
   }
 
   get isLiving(): boolean {
-    return this.#ended === undefined && this.#killed === undefined;
+    return !this.#hasExited && this.#ended === undefined && this.#killed === undefined;
   }
 
   send(message: ToWorker): void {
+    this.hasAnswered = false;
     if (this.isLiving) this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
@@ -173,21 +180,23 @@ export class WorkerProcess {
     this.#silence = setTimeout(() => this.kill(why), this.#timeout);
   }
 
-  #read(text: string): void {
-    const [first = '', ...more] = text.split('\n');
-    this.#line += first;
-    for (const next of more) {
-      this.#take(this.#line);
-      this.#line = next;
+  #read(bytes: Buffer): void {
+    let from = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
+      this.#take(Buffer.concat([this.#line, bytes.subarray(from, end)]));
+      this.#line = Buffer.alloc(0);
+      from = end + 1;
     }
-    if (this.#line.length > LINE_MAX) this.kill(`wrote a line of more than ${LINE_MAX} characters, so it was killed`);
+    this.#line = Buffer.concat([this.#line, bytes.subarray(from)]);
+    if (this.#line.length > LINE_MAX) this.kill(`wrote a line of more than ${LINE_MAX} bytes, so it was killed`);
   }
 
-  #take(line: string): void {
-    const text = line.trim();
+  #take(line: Buffer): void {
+    const text = line.toString().trim();
     // A killed process has no say any more: its work may be with another process.
     if (text === '' || this.#killed !== undefined) return;
-    const read = readLine(text);
+    const read = readLine(line);
+    if (read.is !== 'other') this.hasAnswered = true;
     if (read.is === 'other') this.#pass(text);
     else if (read.is === 'faulty')
       this.kill(`sent a faulty message (${read.problem}), so it was killed: ${short(text)}`);

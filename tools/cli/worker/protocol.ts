@@ -3,7 +3,9 @@
  * one line, in UTF-8: to the process on its standard input, from the process on its standard output. See
  * docs/how-to/workers-in-other-languages.md.
  */
+import { isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
+import { ERROR_CODE_RULE, isErrorCode } from '../../../src/client/claim-work.ts';
 import { isObject, parseJson } from '../../../src/util/json-text.ts';
 
 /** A message to a process. */
@@ -43,7 +45,7 @@ const FROM_WORKER = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('failed'),
     token: z.int(),
-    error: z.object({ code: z.string().check(z.minLength(1)), message: z.string() }),
+    error: z.object({ code: z.string().check(z.refine(isErrorCode, ERROR_CODE_RULE)), message: z.string() }),
   }),
   /** The job could not be done, and is handed out again. */
   z.object({ type: z.literal('retry'), token: z.int(), message: z.optional(z.string()) }),
@@ -62,10 +64,11 @@ type ReadLine =
   | { readonly is: 'faulty'; readonly problem: string }
   | { readonly is: 'other' };
 
-export const readLine = (line: string): ReadLine => {
-  const json = parseJson(line);
+export const readLine = (line: Buffer): ReadLine => {
+  const json = parseJson(line.toString());
   if (!json.ok || !isObject(json.value) || !('type' in json.value) || !TYPES.has(json.value.type))
     return { is: 'other' };
+  if (!isUtf8(line)) return { is: 'faulty', problem: 'it is not UTF-8' };
   const found = FROM_WORKER.safeParse(json.value);
   if (found.success) return { is: 'message', message: found.data };
   const [issue] = found.error.issues;

@@ -1,10 +1,15 @@
-/** Ends a worker on SIGINT and SIGTERM: the first signal lets the work end, a later one kills it. */
+/** Ends a worker on SIGINT, SIGTERM and SIGHUP: the first signal lets the work end, a later one kills it. */
 import { killAll } from './process.ts';
 
 /** Signals this soon after the first, in ms, belong to the same key press: npm passes on what the terminal sent too. */
 const SAME_PRESS = 1_000;
 /** Exit status after Ctrl-C. */
 const INTERRUPTED = 130;
+
+/** After SIGHUP, because its terminal has closed, nobody reads what the worker says. */
+const loseTerminal = (): void => {
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
+};
 
 /** @param what is said about the work under way. @returns the signal that aborts when the work is to end */
 export const stopOnSignals = (what: string): AbortSignal => {
@@ -14,6 +19,7 @@ export const stopOnSignals = (what: string): AbortSignal => {
     if (since === undefined) {
       since = performance.now();
       if (name === 'SIGINT') process.exitCode = INTERRUPTED;
+      if (name === 'SIGHUP') loseTerminal();
       console.error(`Stopping: ${what} (a second Ctrl-C or signal kills all processes at once) …`);
       stop.abort();
     } else if (performance.now() - since > SAME_PRESS) {
@@ -24,7 +30,7 @@ export const stopOnSignals = (what: string): AbortSignal => {
       process.exit(INTERRUPTED);
     }
   };
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, onSignal);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   return stop.signal;
 };
 
