@@ -235,14 +235,21 @@ export const sumsFailures = (fanOut: FanOut): boolean => (tolerated(fanOut) ?? 0
 export const mayAllSucceed = ({ status, ended, allSucceededAt }: FanOut): boolean =>
   status === 'complete' && ended?.because === 'all-done' && ended.failed > 0 && allSucceededAt === undefined;
 
-/** How often the failed items of a fan-out that tolerates many are summed while acks arrive, in ms (T10). */
+/** Shortest pause between two sums of the failed items of a fan-out, while acks arrive (T10). */
 const SUM_EVERY: Millis = 4 * SECOND;
+/** The pause for each group. A sum may read all groups, so sums read at most a thousand groups a second. */
+const SUM_PER_GROUP: Millis = 1;
 
-/** Whether the failed items are to be summed now (T10). The clock of the function that summed them last may differ. */
-export const isSumDue = (fanOut: FanOut, now: Millis): boolean =>
-  fanOut.ended === undefined &&
-  sumsFailures(fanOut) &&
-  (fanOut.summedAt === undefined || Math.abs(now - fanOut.summedAt) >= SUM_EVERY);
+/**
+ * Whether the failed items are to be summed now (T10). The clock of the function that summed them last may differ.
+ * @param after a time by this process's clock after which the last sum certainly began, if there is one
+ */
+export const isSumDue = (fanOut: FanOut, now: Millis, after = Number.NEGATIVE_INFINITY): boolean => {
+  const { ended, summedAt, groups } = fanOut;
+  const pause = Math.max(SUM_EVERY, groups * SUM_PER_GROUP);
+  const isOver = (since: Millis): boolean => Math.abs(now - since) >= pause;
+  return !ended && sumsFailures(fanOut) && (summedAt === undefined || (isOver(summedAt) && isOver(after)));
+};
 
 /** Whether nothing has happened for too long. Deferred lists never count as idle. @param seenAt time of the last ack */
 export const isIdle = (

@@ -38,33 +38,59 @@ const LOOK_RARELY: Millis = MINUTE;
 /** Number of fan-outs that a process remembers. */
 const REMEMBERED = 10_000;
 
-/** When a process reads the header of a fan-out again, for each store. A warm function keeps its store. */
-const nextLooks = new WeakMap<object, Map<FanOutId, Millis>>();
+/** What a process remembers of a fan-out. */
+interface Look {
+  /** When it reads the header again. */
+  readonly next: Millis;
+  /** When it read the header last, when the last sum then began by the header, and the time in `isSumDue`. */
+  readonly seen?: { readonly at: Millis; readonly summedAt: Millis | undefined; readonly after: Millis };
+}
+
+/** The fan-outs that a process remembers, for each store. A warm function keeps its store. */
+const looks = new WeakMap<object, Map<FanOutId, Look>>();
+
+const looksOf = (store: object): Map<FanOutId, Look> => {
+  const known = looks.get(store) ?? new Map<FanOutId, Look>();
+  looks.set(store, known);
+  return known;
+};
+
+/** Remembers a fan-out, and forgets those that were not read for the longest time. */
+const remember = (known: Map<FanOutId, Look>, id: FanOutId, look: Look): void => {
+  known.delete(id);
+  known.set(id, look);
+  for (const [oldest] of known) {
+    if (known.size <= REMEMBERED) break;
+    known.delete(oldest);
+  }
+};
 
 /**
  * T10. The header of a fan-out whose failed items may be due to be summed, at most once per `LOOK_EVERY` in a process.
  * An ack of succeeded items asks too, because the function that acked the last failed item may have died.
  */
 export const lookForSum = async ({ fanOuts, machine }: FanOutDeps, id: FanOutId): Promise<FanOut | undefined> => {
-  const known = nextLooks.get(fanOuts) ?? new Map<FanOutId, Millis>();
-  nextLooks.set(fanOuts, known);
+  const known = looksOf(fanOuts);
   const now = machine.now();
-  if (now < (known.get(id) ?? 0)) return undefined;
-  known.delete(id);
-  known.set(id, now + LOOK_EVERY);
+  const last = known.get(id);
+  if (now < (last?.next ?? 0)) return undefined;
+  remember(known, id, { ...last, next: now + LOOK_EVERY });
   const fanOut = await fanOuts.read(id);
   const isShared = fanOut?.failFast !== undefined && 'share' in fanOut.failFast && !fanOut.ended;
-  if (!isShared) known.set(id, now + LOOK_RARELY);
-  for (const [oldest] of known) {
-    if (known.size <= REMEMBERED) break;
-    known.delete(oldest);
-  }
+  if (!isShared) known.set(id, { next: now + LOOK_RARELY });
   return fanOut;
 };
 
 /** T10. The number of failed items, if no function has summed them for a while; otherwise undefined. */
 export const sumIfDue = async ({ fanOuts, machine }: FanOutDeps, fanOut: FanOut): Promise<number | undefined> => {
+  const { id, summedAt } = fanOut;
+  const known = looksOf(fanOuts);
   const now = machine.now();
-  if (!isSumDue(fanOut, now)) return undefined;
-  return (await fanOuts.beginSum(fanOut.id, fanOut.summedAt, now)) ? failedIn(fanOuts, fanOut) : undefined;
+  const { next = now + LOOK_EVERY, seen } = known.get(id) ?? {};
+  // A sum that the last look did not show began after it, whatever the clock of its function says.
+  const after = seen === undefined || seen.summedAt === summedAt ? seen?.after : seen.at;
+  remember(known, id, { next, seen: { at: now, summedAt, after: after ?? Number.NEGATIVE_INFINITY } });
+  if (!isSumDue(fanOut, now, after) || !(await fanOuts.beginSum(id, summedAt, now))) return undefined;
+  remember(known, id, { next, seen: { at: now, summedAt: now, after: now } });
+  return failedIn(fanOuts, fanOut);
 };
