@@ -50,7 +50,7 @@ import {
   writeAll,
 } from './dynamodb.ts';
 import { headerPage } from './header-pages.ts';
-import { apartAsRead, leaseChange, updateOf } from './list-changes.ts';
+import { apartAsRead, holderCondition, leaseChange, updateOf } from './list-changes.ts';
 import { clearList } from './list-clearing.ts';
 import { readJobs, rowsBetween } from './list-jobs.ts';
 
@@ -208,22 +208,24 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
         ),
       ),
     jobs: (id, ranges) => readJobs(client, table, id, ranges),
-    leaseFresh: async (id, lease, { total, most, holder, apart }): Promise<Lease | undefined> => {
+    leaseFresh: async (id, lease, { total, most, begins, apart }): Promise<Lease | undefined> => {
       const { key, count, until } = lease;
       const { when, values } = apartAsRead(apart);
-      const held = holder ? ', lh.#key = :holder' : '';
+      const holder = begins?.holder;
       const answer = await update(id, {
-        UpdateExpression: `SET lf.#key = Head, ln.#key = :count, le.#key = :until, Head = Head + :count${held}`,
+        UpdateExpression: `SET lf.#key = Head, ln.#key = :count, le.#key = :until, Head = Head + :count${holder ? ', lh.#claim = :holder' : ''}`,
         ConditionExpression: [
           HANDS_OUT,
           'Head <= :last AND attribute_not_exists(lf.#key) AND size(lf) < :most',
           when,
+          ...(begins ? [holderCondition('lh.#claim', begins, () => ':was')] : []),
         ].join(' AND '),
-        ExpressionAttributeNames: { ...STATUS, '#key': key },
+        ExpressionAttributeNames: { ...STATUS, '#key': key, ...(begins ? { '#claim': begins.claim } : {}) },
         ExpressionAttributeValues: {
           ...OPEN_OR_SEALED,
           ...values,
           ...(holder ? { ':holder': printHolder(holder) } : {}),
+          ...(begins?.was ? { ':was': printHolder(begins.was) } : {}),
           ':count': count,
           ':until': secondsOf(until),
           ':last': total - count,
@@ -272,7 +274,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
         client.send(
           new TransactWriteCommand({
             TransactItems: [
-              inHeader(id, { from: [], to, hasHolders: false, ...(apart ? { apart: apart.was } : {}) }, apart?.becomes),
+              inHeader(id, { from: [], to, gone: [], ...(apart ? { apart: apart.was } : {}) }, apart?.becomes),
               ...moved.map(({ claim, keep }) => apartWrite(table, id, claim, keep, apart !== undefined)),
             ],
           }),
@@ -305,7 +307,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       });
       await conditionally(besideTransactions(() => client.send(update)));
     },
-    take: (id, token, { ranges, from, rest, head, fresh, wanted, hasHolders }) =>
+    take: (id, token, { ranges, from, rest, head, fresh, wanted, gone }) =>
       transactionally(
         client.send(
           new TransactWriteCommand({
@@ -315,7 +317,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
                 to: rest ? [rest] : [],
                 isHandingOut: true,
                 fresh: { head, count: fresh },
-                hasHolders,
+                gone,
               }),
               {
                 Put: {

@@ -1,7 +1,7 @@
 /**
  * Changes of the leases in a list's row. A lease is replaced only if it has not changed after it was read (D2 to D7).
  */
-import type { LeaseChange } from '../ports/lists.ts';
+import type { Beginning, LeaseChange } from '../ports/lists.ts';
 import type { Item } from '../rows/item.ts';
 import { apartItem, printHolder, secondsOf } from '../rows/list-rows.ts';
 
@@ -18,7 +18,7 @@ export interface ChangeExpression {
  * Builds the change. Its names are short, because one expression covers up to forty leases and has at most 4,096 bytes.
  */
 export const leaseChange = (change: Omit<LeaseChange, 'isHandingOut'>): ChangeExpression => {
-  const { from, to, fresh, holder, hasHolders, apart } = change;
+  const { from, to, fresh, begins, gone: ended, apart } = change;
   const names = new Map<string, string>();
   const nameOf = (key: string): string => {
     const name = names.get(key) ?? `#${names.size}`;
@@ -48,19 +48,32 @@ export const leaseChange = (change: Omit<LeaseChange, 'isHandingOut'>): ChangeEx
     return [`lf.${name}=${placeOf(first)}`, `ln.${name}=${placeOf(count)}`, `le.${name}=${placeOf(secondsOf(until))}`];
   });
   const asRead = apart && apartAsRead(apart);
-  const maps = hasHolders ? ['lf', 'ln', 'le', 'lh'] : ['lf', 'ln', 'le'];
+  const holderAsRead = begins && holderCondition(`lh.${nameOf(begins.claim)}`, begins, placeOf);
   return {
     set: [
       ...set,
       ...(fresh ? [`Head=${placeOf(fresh.head + fresh.count)}`] : []),
-      ...(holder && hasHolders ? [`lh.${nameOf(holder[0])}=${placeOf(printHolder(holder[1]))}`] : []),
+      ...(begins?.holder ? [`lh.${nameOf(begins.claim)}=${placeOf(printHolder(begins.holder))}`] : []),
     ],
-    remove: gone.flatMap(({ key }) => maps.map((map) => `${map}.${nameOf(key)}`)),
-    when: [...when, ...isNew, ...(fresh ? [`Head=${placeOf(fresh.head)}`] : []), ...(asRead ? [asRead.when] : [])],
+    remove: [
+      ...gone.flatMap(({ key }) => ['lf', 'ln', 'le'].map((map) => `${map}.${nameOf(key)}`)),
+      ...ended.map((claim) => `lh.${nameOf(claim)}`),
+    ],
+    when: [
+      ...when,
+      ...isNew,
+      ...(fresh ? [`Head=${placeOf(fresh.head)}`] : []),
+      ...(holderAsRead ? [holderAsRead] : []),
+      ...(asRead ? [asRead.when] : []),
+    ],
     names: Object.fromEntries([...names].map(([key, name]) => [name, key])),
     values: { ...values, ...asRead?.values },
   };
 };
+
+/** The condition that the holder of a claim that begins is as it was read. @param placeOf names a value */
+export const holderCondition = (path: string, { was }: Beginning, placeOf: (value: unknown) => string): string =>
+  was ? `${path}=${placeOf(printHolder(was))}` : `attribute_not_exists(${path})`;
 
 /** The condition that the claims in rows of their own are as they were read. */
 export const apartAsRead = (

@@ -2,10 +2,10 @@
 
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../domain/fan-outs/tree.ts';
-import { type LeaseKey, type ListId, listOf, trackerOf } from '../domain/lists/ids.ts';
+import { type ClaimKey, type ListId, listOf, trackerOf } from '../domain/lists/ids.ts';
 import { CLAIMS_MAX, handsOut, type Job, type Lease, type List, type StoredClaim } from '../domain/lists/list.ts';
 import { tokensOf } from '../domain/lists/ranges.ts';
-import type { LeaseChange, Lists } from '../ports/lists.ts';
+import type { Beginning, LeaseChange, Lists } from '../ports/lists.ts';
 import { bytesInString } from '../util/json-text.ts';
 import { type Gate, rowByRow, through } from '../virtual/gate.ts';
 import { lookedAfter } from './fan-outs.ts';
@@ -91,15 +91,20 @@ export const memoryLists = (
         }
         return jobs;
       }),
-    leaseFresh: async (id, wanted, { total, most, holder, apart }) => {
+    leaseFresh: async (id, wanted, { total, most, begins, apart }) => {
       const { key, count } = wanted;
       let lease: Lease | undefined;
       await write('lists.leaseFresh', id, (list) => {
         const isFit = handsOut(list) && list.head <= total - count && list.leases.length < most;
-        if (!isFit || list.leases.some((each) => each.key === key) || !hasApart(list, apart)) return undefined;
+        if (!isFit || list.leases.some((each) => each.key === key) || !hasApart(list, apart) || !mayBegin(list, begins))
+          return undefined;
         lease = { ...wanted, first: list.head };
-        const holders = holder && list.holders ? { holders: { ...list.holders, [key]: holder } } : {};
-        return { ...list, ...holders, head: list.head + count, leases: [...list.leases, lease] };
+        return {
+          ...list,
+          ...holdersAfter(list, { begins, gone: [] }),
+          head: list.head + count,
+          leases: [...list.leases, lease],
+        };
       });
       return lease;
     },
@@ -125,7 +130,7 @@ export const memoryLists = (
     gather: (id, moved, to, apart) =>
       write('lists.gather', id, (list) => {
         if (!moved.every(({ claim }) => isAsRead(claimAt(id, claim), claim, apart !== undefined))) return undefined;
-        const after = changed(list, { from: [], to, hasHolders: false, ...(apart ? { apart: apart.was } : {}) });
+        const after = changed(list, { from: [], to, gone: [], ...(apart ? { apart: apart.was } : {}) });
         if (!after) return undefined;
         for (const { claim, keep } of moved)
           if (keep.length === 0) tables.listClaims.delete(keyOf(id, claim.key));
@@ -147,11 +152,11 @@ export const memoryLists = (
         if (taken && taken.started < started) tables.listTriggers.set(keyOf(id, token), { ...taken, started });
       });
     },
-    take: (id, token, { ranges, from, rest, head, fresh, wanted, hasHolders }) =>
+    take: (id, token, { ranges, from, rest, head, fresh, wanted, gone }) =>
       write('lists.take', id, (list) => {
         if (tables.listTriggers.has(keyOf(id, token))) return undefined;
         const to = rest ? [rest] : [];
-        const after = changed(list, { from, to, isHandingOut: true, fresh: { head, count: fresh }, hasHolders });
+        const after = changed(list, { from, to, isHandingOut: true, fresh: { head, count: fresh }, gone });
         const amount = wanted === undefined ? {} : { wanted };
         if (after) tables.listTriggers.set(keyOf(id, token), { ranges, started: 0, ...amount });
         return after;
@@ -206,7 +211,7 @@ const clearOf = (table: Map<string, unknown>, prefix: string): true => {
 
 /** The list after a change of its leases, or undefined if it is not as it was read, or the new keys are in use. */
 const changed = (list: List, change: LeaseChange): List | undefined => {
-  const { from, to, isHandingOut = false, fresh, holder, hasHolders, apart } = change;
+  const { from, to, isHandingOut = false, fresh, begins, apart } = change;
   const byKey = new Map(list.leases.map((lease) => [lease.key, lease]));
   const isSeen = ({ key, first, count, until }: LeaseChange['from'][number]): boolean => {
     const lease = byKey.get(key);
@@ -217,19 +222,31 @@ const changed = (list: List, change: LeaseChange): List | undefined => {
     (!isHandingOut || handsOut(list)) &&
     (fresh === undefined || list.head === fresh.head) &&
     (apart === undefined || hasApart(list, apart)) &&
+    mayBegin(list, begins) &&
     from.every(isSeen) &&
     to.every(({ key }) => seen.has(key) || !byKey.has(key));
   if (!isFit) return undefined;
-  const kept = new Set<string>(to.map(({ key }) => key));
-  const holders = Object.entries(list.holders ?? {}).filter(
-    ([key]) => !hasHolders || kept.has(key) || !seen.has(key as LeaseKey),
-  );
   return {
     ...list,
-    ...(list.holders ? { holders: Object.fromEntries(holder ? [...holders, holder] : holders) } : {}),
+    ...holdersAfter(list, change),
     head: list.head + (fresh?.count ?? 0),
     leases: [...list.leases.filter(({ key }) => !seen.has(key)), ...to].sort((a, b) => a.first - b.first),
   };
+};
+
+/** Whether the holder of a claim that begins is as it was read. */
+const mayBegin = ({ holders = {} }: List, begins: Beginning | undefined): boolean => {
+  const stored = begins && holders[begins.claim];
+  return !begins || (stored?.since === begins.was?.since && stored?.name === begins.was?.name);
+};
+
+const holdersAfter = (
+  { holders }: List,
+  { begins, gone }: Pick<LeaseChange, 'gone'> & { readonly begins?: Beginning | undefined },
+): Pick<List, 'holders'> => {
+  if (!holders) return {};
+  const left = Object.entries(holders).filter(([claim]) => !gone.includes(claim as ClaimKey));
+  return { holders: { ...Object.fromEntries(left), ...(begins?.holder ? { [begins.claim]: begins.holder } : {}) } };
 };
 
 const hasApart = ({ apart }: List, read: NonNullable<LeaseChange['apart']>): boolean =>

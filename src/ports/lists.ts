@@ -5,7 +5,7 @@
 
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
 import type { Millis, Token } from '../domain/ids.ts';
-import type { ClaimKey, LeaseKey, ListId, Range } from '../domain/lists/ids.ts';
+import type { ClaimKey, ListId, Range } from '../domain/lists/ids.ts';
 import type { Apart, Holder, Job, Lease, List, NewList, StoredClaim } from '../domain/lists/list.ts';
 import type { Page } from '../domain/page.ts';
 
@@ -47,7 +47,16 @@ interface Taking {
   readonly fresh: number;
   /** The amount that was requested, as a text, if it is known. */
   readonly wanted?: string;
-  readonly hasHolders: boolean;
+  readonly gone: readonly ClaimKey[];
+}
+
+/** A claim that begins. The write succeeds only if the list's row has the holder of this claim as it was read. */
+export interface Beginning {
+  readonly claim: ClaimKey;
+  /** The holder to store in the list's row. */
+  readonly holder?: Holder;
+  /** Undefined if there was none. */
+  readonly was?: Holder;
 }
 
 /** A change of the leases in a list's row. */
@@ -59,10 +68,10 @@ export interface LeaseChange {
   readonly isHandingOut?: boolean;
   /** Jobs that were never handed out, which `to` contains. */
   readonly fresh?: FreshJobs;
-  /** Who makes the claim that begins, stored under the key of its first lease. */
-  readonly holder?: readonly [LeaseKey, Holder];
-  /** Whether the list's row has holders. Those of replaced leases are then removed. */
-  readonly hasHolders: boolean;
+  /** Undefined if no claim begins, or if the list's row has no holders. */
+  readonly begins?: Beginning;
+  /** Claims whose holders are removed from the list's row. */
+  readonly gone: readonly ClaimKey[];
   /** Write only if the list has, or has not, claims in rows of their own as it was read. */
   readonly apart?: Apart | 'none';
 }
@@ -79,7 +88,7 @@ export interface JobResult {
 export interface FreshTaking {
   readonly total: number;
   readonly most: number;
-  readonly holder?: Holder;
+  readonly begins?: Beginning;
   readonly apart: Apart | 'none';
 }
 
@@ -106,7 +115,7 @@ export interface Lists {
   /**
    * Leases the next `count` jobs that were never handed out (D2). Succeeds only if `count` of the first `total` jobs
    * were never handed out, the list hands out jobs, its row has fewer than `most` leases, its claims in rows of their
-   * own are as read, and the key is unused. The lease's `first` is ignored, and returned as it was stored.
+   * own and the claim's holder are as read, and the key is unused. The lease's `first` is ignored, and returned as it was stored.
    */
   leaseFresh(id: ListId, lease: Lease, take: FreshTaking): Promise<Lease | undefined>;
   /** Replaces leases in the list's row, if the stored leases are as they were read (D3 to D6). */

@@ -70,7 +70,7 @@ const parseHolder = (stored: string): Holder => {
   return { since: Number.parseInt(since, 36) * SECOND, ...(name.length > 0 ? { name: name.join(' ') } : {}) };
 };
 
-const holdersOf = (lh: Readonly<Record<string, string>>): Readonly<Record<LeaseKey, Holder>> =>
+const holdersOf = (lh: Readonly<Record<string, string>>): Readonly<Record<ClaimKey, Holder>> =>
   Object.fromEntries(Object.entries(lh).map(([key, stored]) => [key, parseHolder(stored)]));
 
 /** The attributes of a list's row for its claims in rows of their own. */

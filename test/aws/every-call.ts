@@ -189,7 +189,7 @@ const callApart = async (lists: Stores['lists'], id: ListId, key: ClaimKey): Pro
   const apart = { count: 1, until: NOW };
   const lease = leased(key, 0, { first: 0, count: 1, deliveries: 1, isSuspect: false }, NOW);
   const stored = { key, leases: [lease] };
-  await lists.putApart(id, stored, { from: [], to: [], hasHolders: true, apart: 'none', becomes: apart });
+  await lists.putApart(id, stored, { from: [], to: [], gone: [], apart: 'none', becomes: apart });
   await lists.claimApart(id, key);
   await lists.claimsApart(id);
   await lists.changeApart(id, stored, stored.leases);
@@ -213,11 +213,11 @@ const callLists = async ({ lists }: Ports): Promise<void> => {
     await lists.publish(id, name, { ...first, at: NOW });
     const wanted = leased(claim, 0, { first: 0, count: 1, deliveries: 1, isSuspect: false }, NOW);
     const holder = { since: NOW, name: 'worker' };
-    const lease = await lists.leaseFresh(id, wanted, { total: 2, most: 1, holder, apart: 'none' });
-    if (lease) await lists.change(id, { from: [lease], to: [], hasHolders: true });
+    const lease = await lists.leaseFresh(id, wanted, { total: 2, most: 1, begins: { claim, holder }, apart: 'none' });
+    if (lease) await lists.change(id, { from: [lease], to: [], gone: [] });
     await callApart(lists, id, claim);
     const ranges = [{ first: 1, count: 1 }];
-    await lists.take(id, name, { ranges, from: [], head: 1, fresh: 1, wanted: '1 jobs', hasHolders: true });
+    await lists.take(id, name, { ranges, from: [], head: 1, fresh: 1, wanted: '1 jobs', gone: [] });
     await lists.putResults(id, [{ token: 0, outcome: 'succeeded' }]);
   }
   await lists.beginAppend(id, token('b'), { count: 2, hash: 'h' });

@@ -56,7 +56,7 @@ const opened = async (name: string): Promise<ListId> => {
   await lists.beginAppend(id, token('a'), { count: JOBS, hash: 'h' });
   await lists.publish(id, token('a'), { first: 0, count: JOBS, at: now + 987 });
   const ranges = [{ first: 0, count: HANDED_OUT }];
-  const taking = { ranges, from: [], head: 0, fresh: HANDED_OUT, wanted: `${HANDED_OUT} jobs`, hasHolders: true };
+  const taking = { ranges, from: [], head: 0, fresh: HANDED_OUT, wanted: `${HANDED_OUT} jobs`, gone: [] };
   await lists.take(id, token('t'), taking);
   return id;
 };
@@ -70,12 +70,13 @@ const holderOf = (name: string | undefined): Holder => ({ since: now, ...(name =
 /** @param name of the worker */
 const claim = async (id: ListId, n: number, name: string | undefined) => {
   const wanted = leased(keyOf(n), 0, { first: 0, count: COUNT, ...FIRST }, untilOf(n));
-  const take = { total: JOBS, most: CLAIMS_MAX, apart: 'none' as const, holder: holderOf(name) };
+  const begins = { claim: keyOf(n), holder: holderOf(name) };
+  const take = { total: JOBS, most: CLAIMS_MAX, apart: 'none' as const, begins };
   return lists.leaseFresh(id, wanted, take) as Promise<Lease>;
 };
 
 const change = (id: ListId, from: readonly Lease[], to: readonly Lease[], fields: Partial<LeaseChange> = {}) =>
-  lists.change(id, { from, to, hasHolders: true, ...fields });
+  lists.change(id, { from, to, gone: [], ...fields });
 
 it.each([
   ['twelve named', 12, 1, 'worker-3'],
@@ -99,12 +100,16 @@ it.each([
   const later = { ...lease, until: lease.until + 1_000 };
   const renewed = await spent(() => change(id, [lease], [later]));
   const free = freed(lease, FIRST);
-  const released = await spent(() => change(id, [later], [free]));
+  const released = await spent(() => change(id, [later], [free], { gone: [keyOf(claims)] }));
   const second = leased(lease.claim as ClaimKey, 0, { ...lease, deliveries: 2 }, lease.until);
   const again = await spent(() =>
-    change(id, [free], [second], { isHandingOut: true, apart: 'none', holder: [second.key, holderOf(name)] }),
+    change(id, [free], [second], {
+      isHandingOut: true,
+      apart: 'none',
+      begins: { claim: keyOf(claims), holder: holderOf(name) },
+    }),
   );
-  const completed = await spent(() => change(id, [second], []));
+  const completed = await spent(() => change(id, [second], [], { gone: [keyOf(claims)] }));
   const all = { claimed, renewed, released, again, completed };
   expect(Math.max(...Object.values(all)), JSON.stringify(all)).toBe(most);
 });
@@ -125,7 +130,7 @@ const withApart = async (name: string, ranges: number) => {
       from: [],
       to: [],
       isHandingOut: true,
-      hasHolders: true,
+      gone: [],
       fresh: { head: first, count: COUNT },
       apart: 'none',
       becomes,

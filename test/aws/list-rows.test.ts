@@ -35,7 +35,7 @@ it("a list in another caller's transaction is claimed and released a moment late
   const [lease] = (await kit().lists.read(id))?.leases ?? [];
   if (!lease) throw new Error('it is not there');
   refused(resources.clients, PLAIN_WRITES, 2, HELD);
-  expect(await kit().lists.change(id, { from: [lease], to: [], hasHolders: true })).toBe(true);
+  expect(await kit().lists.change(id, { from: [lease], to: [], gone: [] })).toBe(true);
   expect(await kit().lists.read(id)).toMatchObject({ head: 2, leases: [] });
 });
 

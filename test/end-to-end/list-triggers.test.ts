@@ -235,7 +235,7 @@ it('the register function takes jobs of dead workers whose claims have rows of t
   if (!list) throw new Error('the list does not exist');
   const key = claimKeyOf('dead' as ClaimId);
   const claim = { key, leases: [leased(key, 0, { first: 0, count: 2, deliveries: 1, isSuspect: false }, until)] };
-  const change = { from: [], to: [], fresh: { head: 0, count: 2 }, hasHolders: true, apart: 'none' as const };
+  const change = { from: [], to: [], fresh: { head: 0, count: 2 }, gone: [], apart: 'none' as const };
   expect(await lists.putApart(id, claim, { ...change, becomes: { count: 1, until } })).toBe(true);
   // The API has died between its message and the taking of the jobs.
   const MessageBody = printTrigger({ list: id, token: token('late'), count: 2, from: 0 });

@@ -1,6 +1,8 @@
 /** Claims beyond the largest number in a list's row (D13), and lists that an older release opened. */
 import { describe, expect, it } from 'vitest';
-import type { List } from '../../src/domain/lists/list.ts';
+import { FIRST } from '../../src/domain/lists/deliveries.ts';
+import type { ClaimKey } from '../../src/domain/lists/ids.ts';
+import { freed, type List } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
@@ -344,6 +346,20 @@ describe('a list of an older release', () => {
     await kit.got('e', 1);
     expect((await kit.read()).holders).toBeUndefined();
     expectWhole(kit);
+  });
+
+  it('loses the holders of claims that the older release ends', async () => {
+    const kit = await holding(9);
+    const { handle } = await kit.got('a', 2);
+    const [key] = Object.keys((await kit.read()).holders ?? {}) as ClaimKey[];
+    const list = await kit.read();
+    kit.tables.fanOuts.set(TRACKER, { ...list, leases: [freed({ first: 0, count: 2 }, FIRST)] } as never);
+    expect(await kit.renew(handle)).toEqual({ kind: 'lost' });
+    expect(tokensIn(await kit.claim('a', 2)), 'the same id again').toEqual([2, 3]);
+    expect(Object.keys((await kit.read()).holders ?? {})).toEqual([key]);
+    kit.tables.fanOuts.set(TRACKER, { ...list, leases: [freed({ first: 0, count: 2 }, FIRST)] } as never);
+    await kit.trigger(1);
+    expect((await kit.read()).holders).toEqual({});
   });
 
   it('accepts any amount for the token of its trigger', async () => {

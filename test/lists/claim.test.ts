@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SETTLED } from '../../src/domain/fan-outs/fan-out.ts';
+import { claimKeyOf } from '../../src/domain/lists/ids.ts';
 import { CLAIMS_MAX } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
@@ -75,6 +76,30 @@ describe('a claim', () => {
       expect(await kit.read()).toMatchObject({ head: 2 });
       return isReached();
     });
+  });
+
+  it('that is repeated at the same time gets one set of jobs', async () => {
+    for (const claimsMax of [4, 2])
+      await atEachCut(async (n) => {
+        const kit = await holding(9, { claimsMax });
+        const others = [await kit.got('x', 1), await kit.got('y', 1)];
+        let other: unknown;
+        const { gate, isReached } = gateAt(n, 'before', async () => {
+          for (const { handle, jobs } of others)
+            await kit.release(
+              handle,
+              jobs.map(({ token }) => token),
+            );
+          other = await kit.claim('a', 1);
+        });
+        const answer = await kit.behind(gate).claim('a', 1);
+        if (isReached()) expect(other).toEqual(answer);
+        expect((await kit.read()).leases.filter(({ claim }) => claim === claimKeyOf('a' as never)).length).toBeLessThan(
+          2,
+        );
+        expectWhole(kit);
+        return isReached();
+      });
   });
 
   it('with an ended lease is renewed if no worker took the jobs, also after a cancel', async () => {

@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { claimId, claimKeyOf, type LeaseKey, type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
+import {
+  type ClaimKey,
+  claimId,
+  claimKeyOf,
+  type LeaseKey,
+  type ListId,
+  trackerOf,
+} from '../../src/domain/lists/ids.ts';
 import { type Apart, freed, type Lease, leased as leasedBy, type StoredClaim } from '../../src/domain/lists/list.ts';
 import type { LeaseChange } from '../../src/ports/lists.ts';
 import { NOW } from '../factories/factories.ts';
@@ -16,6 +23,8 @@ const claim = (name: string, ranges: readonly (readonly [number, number])[], unt
   ),
   holder: HOLDER,
 });
+const [A, B, D] = ['a', 'b', 'd'] as unknown as readonly [ClaimKey, ClaimKey, ClaimKey];
+const MANY_GONE = Array.from({ length: 39 }, (_, n) => `claim-${n + 20}` as ClaimKey);
 const ONE: Apart = { count: 1, until: UNTIL };
 
 describeEach('claims of deferred lists', storeKinds, (stores) => {
@@ -25,7 +34,7 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
       from: [],
       to: [],
       isHandingOut: true,
-      hasHolders: true,
+      gone: [],
       apart: 'none',
       becomes: ONE,
       ...fields,
@@ -50,19 +59,38 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
   it('keep who made them, until their leases are replaced', async () => {
     const id = await holding(10);
     const anonymous = { since: HOLDER.since };
-    await leased(id, 'a', 2, { holder: HOLDER });
-    await leased(id, 'b', 2, { holder: anonymous });
+    await leased(id, 'a', 2, { begins: { claim: A, holder: HOLDER } });
+    await leased(id, 'b', 2, { begins: { claim: B, holder: anonymous } });
     await leased(id, 'c', 2);
     expect((await read(id)).holders).toEqual({ a: HOLDER, b: anonymous });
     const [a, b] = [lease('a', 0, 2), lease('b', 2, 2)];
     expect(await change(id, [a], [{ ...a, until: UNTIL + 1_000 }]), 'a renewal').toBe(true);
     expect((await read(id)).holders).toEqual({ a: HOLDER, b: anonymous });
-    expect(await change(id, [{ ...a, until: UNTIL + 1_000 }], [free(0, 2)]), 'a release').toBe(true);
+    const released = { from: [{ ...a, until: UNTIL + 1_000 }], to: [free(0, 2)], gone: [A] };
+    expect(await store().change(id, released), 'a release').toBe(true);
     expect((await read(id)).holders).toEqual({ b: anonymous });
-    const next = lease('d', 0, 4);
-    const taken = { from: [free(0, 2), b], to: [next], hasHolders: true, holder: [next.key, HOLDER] as const };
+    const taken = { from: [free(0, 2), b], to: [lease('d', 0, 4)], gone: [B], begins: { claim: D, holder: HOLDER } };
     expect(await store().change(id, taken)).toBe(true);
     expect((await read(id)).holders).toEqual({ d: HOLDER });
+  });
+
+  it('begin only if their holder in the list is as it was read', async () => {
+    const id = await holding(10);
+    await leased(id, 'a', 2, { begins: { claim: A, holder: HOLDER } });
+    const other = { ...HOLDER, since: HOLDER.since + 1_000 };
+    const again = { from: [], to: [lease('a*2', 5, 1)], gone: [] };
+    for (const was of [undefined, other]) {
+      const begins = { claim: A, holder: other, ...(was ? { was } : {}) };
+      expect(await leased(id, 'a*2', 2, { begins })).toBeUndefined();
+      expect(await store().change(id, { ...again, begins })).toBe(false);
+      expect(await put(id, { ...claim('mine', [[5, 1]]), key: A }, { begins })).toBe(false);
+    }
+    const begins = { claim: A, holder: other, was: HOLDER };
+    expect(await leased(id, 'a*2', 2, { begins })).toMatchObject({ first: 2 });
+    expect(await store().change(id, { ...again, to: [lease('a*3', 5, 1)], begins: { ...begins, was: other } })).toBe(
+      true,
+    );
+    expect((await read(id)).holders).toEqual({ a: other });
   });
 
   it('take free and fresh jobs in one write, if the head is as read', async () => {
@@ -70,7 +98,7 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
     await leased(id, 'a', 2);
     await change(id, [lease('a', 0, 2)], [free(0, 2)]);
     const to = [lease('b', 0, 2), lease('b~1', 2, 3)];
-    const taking = { from: [free(0, 2)], to, isHandingOut: true, hasHolders: true };
+    const taking = { from: [free(0, 2)], to, isHandingOut: true, gone: [] };
     for (const head of [1, 3])
       expect(await store().change(id, { ...taking, fresh: { head, count: 3 } }), `head ${head}`).toBe(false);
     expect(await store().change(id, { ...taking, fresh: { head: 2, count: 3 } })).toBe(true);
@@ -223,13 +251,13 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
     ])
       expect(await leased(id, 'a', 1, { apart })).toBeUndefined();
     expect(await leased(id, 'a', 1, { apart: ONE })).toEqual(lease('a', 6, 1));
-    expect(await store().change(id, { from: [lease('a', 6, 1)], to: [], hasHolders: true, apart: 'none' })).toBe(false);
-    expect(await store().change(id, { from: [lease('a', 6, 1)], to: [], hasHolders: true, apart: ONE })).toBe(true);
+    expect(await store().change(id, { from: [lease('a', 6, 1)], to: [], gone: [], apart: 'none' })).toBe(false);
+    expect(await store().change(id, { from: [lease('a', 6, 1)], to: [], gone: [], apart: ONE })).toBe(true);
   });
 
   it('remove holders when a trigger takes their jobs', async () => {
     const id = await holding(10);
-    await leased(id, 'a', 4, { holder: HOLDER });
+    await leased(id, 'a', 4, { begins: { claim: A, holder: HOLDER } });
     const taking = {
       ...TAKING,
       ranges: [{ first: 0, count: 2 }],
@@ -237,6 +265,7 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
       rest: free(2, 2),
       head: 4,
       fresh: 0,
+      gone: [A],
     };
     expect(await store().take(id, token('t'), taking)).toBe(true);
     expect(await read(id)).toMatchObject({ holders: {}, leases: [free(2, 2)] });
@@ -245,7 +274,7 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
   it('of twenty leases are changed at once, with the longest keys', async () => {
     const id = await holding(400);
     const long = (n: number): LeaseKey => key(`claim-01~${n}!100`);
-    await leased(id, 'a', 400, { total: 400, holder: HOLDER });
+    await leased(id, 'a', 400, { total: 400, begins: { claim: A, holder: HOLDER } });
     const pieces = Array.from(
       { length: 20 },
       (_, n): Lease => ({ ...lease('claim-01', 20 * n, 10), key: long(n), deliveries: 100, isSuspect: true }),
@@ -253,10 +282,11 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
     expect(await change(id, [lease('a', 0, 400)], pieces)).toBe(true);
     const to = pieces.map(({ first }) => freed({ first, count: 10 }, { deliveries: 100, isSuspect: true }));
     expect(await change(id, pieces, to)).toBe(true);
-    const back = { from: to, to: pieces, isHandingOut: true, hasHolders: true, apart: 'none' as const };
-    expect(await store().change(id, { ...back, holder: [long(0), HOLDER], fresh: { head: 400, count: 0 } })).toBe(true);
+    const back = { from: to, to: pieces, isHandingOut: true, apart: 'none' as const, fresh: { head: 400, count: 0 } };
+    const begins = { claim: 'claim-01' as ClaimKey, holder: HOLDER };
+    expect(await store().change(id, { ...back, begins, gone: [A, ...MANY_GONE] })).toBe(true);
     expect((await read(id)).leases).toEqual(pieces);
-    expect((await read(id)).holders).toEqual({ [long(0)]: HOLDER });
+    expect((await read(id)).holders).toEqual({ 'claim-01': HOLDER });
   });
 
   it('are deleted with the other rows of their list', async () => {

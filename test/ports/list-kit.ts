@@ -27,7 +27,7 @@ const NEVER = { deliveries: 0, isSuspect: false };
 export const free = (first: number, count: number): Lease => freed({ first, count }, NEVER);
 export const HOLDER: Holder = { since: Math.floor(NOW / 1_000) * 1_000, name: 'worker 3' };
 /** What the write of each trigger stores and checks. */
-export const TAKING = { wanted: '5 jobs', hasHolders: true };
+export const TAKING = { wanted: '5 jobs', gone: [] };
 export const ALL = { mayGoOn: () => true, isSettled: true };
 
 export const listsIn = (stores: () => Stores) => {
@@ -53,6 +53,6 @@ export const listsIn = (stores: () => Stores) => {
   const leased = (id: ListId, name: string, count: number, fields: Partial<FreshTaking> = {}) =>
     store().leaseFresh(id, lease(name, 0, count), { total: 10, most: 64, apart: 'none', ...fields });
   const change = (id: ListId, from: LeaseChange['from'], to: readonly Lease[], isHandingOut = false) =>
-    store().change(id, { from, to, isHandingOut, hasHolders: true });
+    store().change(id, { from, to, isHandingOut, gone: [] });
   return { store, newId, opened, holding, leased, change };
 };

@@ -158,3 +158,14 @@ export const releasedInParts: ScenarioChange = (scenario) => ({
     { hasOperation: false, people: [TWENTY_JOBS] },
   ),
 });
+/** Workers send each claim twice at the same time, while others give jobs back: one request may get fresh jobs. */
+export const claimsSentTwice: ScenarioChange = (scenario) => ({
+  faults: NO_FAULTS,
+  span: 10 * MINUTE,
+  claimsMax: 2,
+  lists: withWorkers(
+    scenario,
+    { count: 4, span: 0, dying: 0, releasing: 0.7, inParts: 1, atOnce: 2, poison: 0, twice: 1, reportAttempts: true },
+    { hasOperation: false, people: [TWENTY_JOBS] },
+  ),
+});

@@ -120,7 +120,7 @@ const leaseEndedBeforeAck = step({
   complete: async (deps, id, held, completion) => {
     const list = await deps.lists.read(id);
     const mine = list?.leases.filter(({ claim }) => claim === held.key) ?? [];
-    if (mine.length > 0) await deps.lists.change(id, { from: mine, to: [], hasHolders: true });
+    if (mine.length > 0) await deps.lists.change(id, { from: mine, to: [], gone: [] });
     return complete(
       withLists(deps, ({ read }) => ({
         read: async (name) => {
@@ -205,6 +205,14 @@ const repeatedClaimGetsOtherJobs = (): Patched => {
   });
 };
 
+/** D2. A claim does not check whether another request has begun it meanwhile. */
+const claimsBegunTwice = store(({ leaseFresh, change, putApart }) => ({
+  leaseFresh: (id, lease, take) => leaseFresh(id, lease, withoutCheck(take)),
+  change: (id, of) => change(id, withoutCheck(of)),
+  putApart: (id, claim, of) => putApart(id, claim, withoutCheck(of)),
+}));
+const withoutCheck = <T extends { readonly begins?: unknown }>({ begins: _, ...rest }: T) => rest as Omit<T, 'begins'>;
+
 /** D8. Neither the seal nor the patrol checks whether all jobs are done. */
 const listSealReadsNoTracker = step({
   seal: (deps, id) => seal({ ...deps, fanOuts: { ...deps.fanOuts, node: async () => undefined } }, id),
@@ -219,7 +227,7 @@ const lostLeaseRenewed = step({
     const list = await lists.read(id);
     const from = list?.leases.filter(({ claim }) => claim === key) ?? [];
     const to = ranges.map((range, place) => leased(key, place, { ...range, deliveries: 1, isSuspect: false }, until));
-    await lists.change(id, { from, to, hasHolders: true });
+    await lists.change(id, { from, to, gone: [] });
     return { kind: 'renewed', until };
   },
 });
@@ -229,7 +237,7 @@ const releasedJobsLost = step({
   release: async ({ lists }, id, { key }) => {
     const list = await lists.read(id);
     const from = list?.leases.filter(({ claim }) => claim === key) ?? [];
-    if (from.length > 0) await lists.change(id, { from, to: [], hasHolders: true });
+    if (from.length > 0) await lists.change(id, { from, to: [], gone: [] });
     return { kind: 'released', count: from.length, failed: 0, complete: false };
   },
 });
@@ -317,7 +325,7 @@ const brokenClaimLosesJobs = step({
   breakClaim: async ({ lists }, id, { key }) => {
     const list = await lists.read(id);
     const from = list?.leases.filter(({ claim }) => claim === key) ?? [];
-    if (from.length > 0) await lists.change(id, { from, to: [], hasHolders: true });
+    if (from.length > 0) await lists.change(id, { from, to: [], gone: [] });
     return { kind: 'broken', key, count: from.length };
   },
 });
@@ -406,6 +414,7 @@ export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
     repeatedClaimGetsOtherJobs(),
     /^claimed jobs belong to the claim|^(?:no job|as many)/,
   ],
+  ['claims begun twice', claimsBegunTwice, /^a claim has one set of leases/, scenarios.claimsSentTwice],
   ['seal of a list does not read the tracker', listSealReadsNoTracker, LOST, scenarios.withoutFaults],
   ['lost lease renewed', lostLeaseRenewed, TWICE],
   ['released jobs lost', releasedJobsLost, /^only done jobs are removed from a lease/],
@@ -426,7 +435,12 @@ export const LIST_BUGS: readonly Known<Patched, ListScenario>[] = [
   ],
   ['suspect jobs not isolated', suspectsNotIsolated, ALONE, scenarios.poison],
   ['last delivery in company', lastDeliveryInCompany, ALONE, scenarios.poison],
-  ['release counts jobs that were not begun', releaseCountsUnbegunJobs, ALONE, scenarios.poison],
+  [
+    'release counts jobs that were not begun',
+    releaseCountsUnbegunJobs,
+    /^a job (?:fails by|is not handed out again)/,
+    scenarios.poison,
+  ],
   ['released jobs before fresh ones', releasedJobsFirst, /^jobs that were given back come after/],
   ['merged ranges lose a job', mergeLosesJob, /^only done jobs are removed/, scenarios.releasedInParts],
   ['broken claim loses its jobs', brokenClaimLosesJobs, /^only done jobs are removed/, scenarios.brokenClaims],

@@ -198,6 +198,7 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'repeated trigger messages multiply': ['D7'],
   'cancellation ignored': ['D9'],
   'repeated claim gets other jobs': ['D2'],
+  'claims begun twice': ['D2'],
   'seal of a list does not read the tracker': ['D8'],
   'lost lease renewed': ['D4'],
   'released jobs lost': ['D6'],

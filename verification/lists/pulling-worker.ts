@@ -65,13 +65,17 @@ export class PullingWorker {
     this.#claims += 1;
     const claim = `${this.#name}-${this.#claims}` as ClaimId;
     const count = this.#random.int(1, workers.atOnce);
-    const asked = await this.#clients.ask(`${this.#name}-claim`, ALWAYS, async (deps) => {
-      const before = this.#before();
-      const answer = await busyOr(
-        this.#steps.claimJobs(deps, id, { claim, count, lease: workers.lease, holder: this.#name }),
-      );
-      return { answer, before, clock: deps.machine.now() };
-    });
+    const ask = (name: string, tries: number) =>
+      this.#clients.ask(`${this.#name}-${name}`, tries, async (deps) => {
+        const before = this.#before();
+        const answer = await busyOr(
+          this.#steps.claimJobs(deps, id, { claim, count, lease: workers.lease, holder: this.#name }),
+        );
+        return { answer, before, clock: deps.machine.now() };
+      });
+    // The worker, or a proxy before the API, repeats the request while the first one is still under way.
+    const isTwice = workers.twice > 0 && this.#random.chance(workers.twice);
+    const [asked] = await Promise.all([ask('claim', ALWAYS), ...(isTwice ? [ask('claim-again', 1)] : [])]);
     const { answer, before, clock = 0 } = asked?.answer ?? {};
     // Only the answer that the worker receives is checked. A paused process may receive an outdated answer: its request
     // was repeated in the meantime, and the jobs were done.

@@ -41,6 +41,8 @@ export interface Workers {
   readonly renewing: number;
   /** The worker completes its jobs in several parts. */
   readonly inParts: number;
+  /** The worker sends the same claim twice at the same time. */
+  readonly twice: number;
   /** The worker repeats its completion. */
   readonly again: number;
   /** The share of jobs that fail. */
@@ -172,6 +174,7 @@ const workers = (random: Random, more: Random): Workers => ({
   haveResults: random.chance(0.5),
   poison: more.pick([0, 0, 0.1, 0.3]),
   reportAttempts: more.chance(0.7),
+  twice: more.pick([0, 0.2]),
 });
 
 /** A person who ends claims of workers. */

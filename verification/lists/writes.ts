@@ -86,6 +86,12 @@ export const checkApart = (watched: Watched, id: ListId): void => {
   if (list && list.status !== 'expired') moveJobs(watched, id, watched.bookOf(id), list, list);
 };
 
+/** D2. Two requests with the same claim get the same jobs, so no two leases of a claim have the same place. */
+const checkSets = (leases: readonly Lease[], subject: object): void => {
+  const places = leases.flatMap(({ key, claim }) => (claim === undefined ? [] : [key.replace(/[*!]\d+$/, '')]));
+  demand(new Set(places).size === places.length, 'a claim has one set of leases', subject);
+};
+
 /** D2, D3, D7. Checks the jobs that were handed out, given back or triggered. */
 const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after: List): void => {
   const was = book.leases;
@@ -109,6 +115,7 @@ const moveJobs = (watched: Watched, id: ListId, book: Book, before: List, after:
       demand(!places.has(token), 'a triggered job is not leased', subject);
       places.set(token, 'triggered');
     }
+  checkSets(leases, subject);
   for (const lease of leases) checkLease(watched, book, was, lease, subject);
   countDeliveries(book, was, leases);
   for (let token = 0; token < after.head; token += 1) {

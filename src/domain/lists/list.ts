@@ -81,8 +81,8 @@ export interface List extends FanOut {
    * come before `head`.
    */
   readonly leases: readonly Lease[];
-  /** Who has a claim, by the key of the claim's first lease. Undefined if an older release opened the list. */
-  readonly holders?: Readonly<Record<LeaseKey, Holder>>;
+  /** Who has the claims in the list's row. Undefined if an older release opened the list. */
+  readonly holders?: Readonly<Record<ClaimKey, Holder>>;
   readonly apart?: Apart;
 }
 
@@ -169,6 +169,23 @@ export const claimsIn = ({ leases }: Pick<List, 'leases'>, now: Millis): number 
  */
 export const claimsOf = ({ leases, holders }: Pick<List, 'leases' | 'holders'>): readonly StoredClaim[] =>
   [...Map.groupBy(leases, ({ claim }) => claim)].flatMap(([key, all]) => {
-    const holder = all.flatMap((lease) => holders?.[lease.key] ?? [])[0];
+    const holder = key && holders?.[key];
     return key === undefined ? [] : [{ key, leases: all, ...(holder ? { holder } : {}) }];
   });
+
+/** The largest number of holders that one write removes. */
+const GONE_MAX = 40;
+
+/**
+ * The claims with a holder but without a lease after a change. That includes claims that an older release has ended,
+ * because it does not know holders.
+ */
+export const goneIn = (
+  { leases, holders = {} }: Pick<List, 'leases' | 'holders'>,
+  from: readonly Pick<Lease, 'key'>[],
+  to: readonly Lease[],
+): readonly ClaimKey[] => {
+  const replaced = new Set(from.map(({ key }) => key));
+  const kept = new Set([...leases.filter(({ key }) => !replaced.has(key)), ...to].map(({ claim }) => claim));
+  return (Object.keys(holders) as ClaimKey[]).filter((claim) => !kept.has(claim)).slice(0, GONE_MAX);
+};

@@ -12,6 +12,7 @@ import {
   APART_MAX,
   claimsIn,
   freed,
+  goneIn,
   type Holder,
   handsOut,
   isFree,
@@ -24,6 +25,7 @@ import {
 } from '../../domain/lists/list.ts';
 import { countOf, endOf, hasJob, rangesOf, tokensOf } from '../../domain/lists/ranges.ts';
 import { type ClaimTaking, planTake } from '../../domain/lists/taking.ts';
+import type { Beginning } from '../../ports/lists.ts';
 import { inParts } from '../../util/parts.ts';
 import { ListBusy, retryWhileContended } from '../contention.ts';
 import type { ListDeps } from '../deps.ts';
@@ -157,15 +159,29 @@ const take = async (
   return handOut(deps, list, wanted, { key, leases, holder, isApart: plan.isApart }, isOpen);
 };
 
-/** What the write of a claim takes from the list's row, and what it checks. */
-const changeOf = (list: List, { from, rest, fresh }: ClaimTaking, to: readonly Lease[]) => ({
-  from,
-  to: [...to, ...(rest ? [rest] : [])],
-  isHandingOut: true,
-  ...(fresh > 0 ? { fresh: { head: list.head, count: fresh } } : {}),
-  hasHolders: list.holders !== undefined,
-  apart: apartOf(list),
-});
+/**
+ * What the write of a claim takes from the list's row, and what it checks. @param mine the claim's leases in the row
+ */
+const changeOf = (list: List, { from, rest, fresh }: ClaimTaking, mine: readonly Lease[]) => {
+  const to = [...mine, ...(rest ? [rest] : [])];
+  return {
+    from,
+    to,
+    isHandingOut: true,
+    ...(fresh > 0 ? { fresh: { head: list.head, count: fresh } } : {}),
+    gone: goneIn(list, from, to),
+    apart: apartOf(list),
+  };
+};
+
+/**
+ * The check that no other request with the same id has begun this claim meanwhile: both would get jobs. @param holder
+ * who is stored in the list's row
+ */
+const beginningOf = ({ holders }: List, key: ClaimKey, holder?: Holder): { readonly begins?: Beginning } => {
+  const was = holders?.[key];
+  return holders ? { begins: { claim: key, ...(holder ? { holder } : {}), ...(was ? { was } : {}) } } : {};
+};
 
 /** The claims in rows of their own, as a write compares them. */
 const apartOf = ({ apart }: List) => apart ?? ('none' as const);
@@ -174,20 +190,20 @@ const apartOf = ({ apart }: List) => apart ?? ('none' as const);
 const putInRow = async (
   { lists, machine }: ListDeps,
   list: List,
-  { id, holder }: Wanted,
+  { id, key, holder }: Wanted,
   taking: ClaimTaking,
 ): Promise<readonly Lease[] | undefined> => {
   const [lease] = taking.to;
-  const held = list.holders ? { holder } : {};
+  const beginning = beginningOf(list, key, holder);
   if (lease && taking.from.length === 0) {
     // Without free leases, the write needs no particular state of the list, so many workers can claim at once.
     const most = list.leases.length + lists.claimsMax - claimsIn(list, machine.now());
-    const fresh = { total: list.total, most, ...held, apart: apartOf(list) };
+    const fresh = { total: list.total, most, ...beginning, apart: apartOf(list) };
     const stored = await lists.leaseFresh(id, lease, fresh);
     return stored && [stored];
   }
   const change = changeOf(list, taking, taking.to);
-  const isMine = await lists.change(id, { ...change, ...(lease ? { holder: [lease.key, holder] as const } : {}) });
+  const isMine = await lists.change(id, { ...change, ...(lease ? beginning : {}) });
   return isMine ? taking.to : undefined;
 };
 
@@ -211,7 +227,7 @@ const putApart = async (
   const isMine = await lists.putApart(
     id,
     { key, leases: taking.to, holder },
-    { ...changeOf(list, taking, []), becomes },
+    { ...changeOf(list, taking, []), ...beginningOf(list, key), becomes },
   );
   return isMine ? taking.to : undefined;
 };

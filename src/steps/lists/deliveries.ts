@@ -2,7 +2,7 @@
 
 import { unreported } from '../../domain/lists/deliveries.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
-import type { Lease, List } from '../../domain/lists/list.ts';
+import { goneIn, type Lease, type List } from '../../domain/lists/list.ts';
 import { tokensOf } from '../../domain/lists/ranges.ts';
 import type { JobResult } from '../../ports/lists.ts';
 import type { ListDeps } from '../deps.ts';
@@ -24,12 +24,11 @@ export const failSpent = async (
   leases: readonly Lease[],
 ): Promise<undefined> => {
   const { lists, fanOuts } = deps;
-  const hasHolders = list.holders !== undefined;
   const [expired] = leases.filter(({ claim }) => claim !== undefined);
   if (expired) {
     const from = list.leases.filter(({ claim }) => claim === expired.claim);
     const to = unreported(await openIn(fanOuts, id, from), maxDeliveriesOf(deps, list));
-    await lists.change(id, { from, to, hasHolders });
+    await lists.change(id, { from, to, gone: goneIn(list, from, to) });
     return undefined;
   }
   const opened = await openIn(fanOuts, id, leases);
@@ -37,7 +36,7 @@ export const failSpent = async (
     open.flatMap(tokensOf).map((token) => tooManyDeliveries(token, lease.deliveries)),
   );
   await failUndeliverable(deps, id, list, results);
-  await lists.change(id, { from: leases, to: [], hasHolders });
+  await lists.change(id, { from: leases, to: [], gone: goneIn(list, leases, []) });
   return undefined;
 };
 

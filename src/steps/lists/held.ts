@@ -3,7 +3,7 @@
  * its id, or by a handle, which also names its ranges (D4).
  */
 import { type ClaimId, type ClaimKey, claimKeyOf, type ListId, type Range } from '../../domain/lists/ids.ts';
-import { claimsOf, type Lease, type List, type StoredClaim } from '../../domain/lists/list.ts';
+import { claimsOf, goneIn, type Lease, type List, type StoredClaim } from '../../domain/lists/list.ts';
 import type { Lists } from '../../ports/lists.ts';
 
 /** The claim that a request is about. */
@@ -60,13 +60,14 @@ const whenever = ({ key, first, count }: Lease) => ({ key, first, count });
 export const changeClaim = (
   lists: Lists,
   id: ListId,
-  { holders }: Pick<List, 'holders'>,
+  list: Pick<List, 'leases' | 'holders'>,
   claim: HeldClaim,
   { keep = [], free = [] }: { readonly keep?: readonly Lease[]; readonly free?: readonly Lease[] },
 ): Promise<boolean> => {
   if (!claim.isApart) {
     const from = claim.leases.map(whenever);
-    return lists.change(id, { from, to: [...keep, ...free], hasHolders: holders !== undefined });
+    const to = [...keep, ...free];
+    return lists.change(id, { from, to, gone: goneIn(list, from, to) });
   }
   return free.length > 0 ? lists.gather(id, [{ claim, keep }], free) : lists.changeApart(id, claim, keep);
 };

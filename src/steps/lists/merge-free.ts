@@ -4,7 +4,7 @@
 
 import { hasManyFree, neighboursIn, planMerge } from '../../domain/lists/free-ranges.ts';
 import type { ListId } from '../../domain/lists/ids.ts';
-import type { List } from '../../domain/lists/list.ts';
+import { goneIn, type List } from '../../domain/lists/list.ts';
 import type { ListDeps } from '../deps.ts';
 import { doneIn } from './done.ts';
 
@@ -22,6 +22,6 @@ export const mergeFree = async (
   const plan = planMerge(neighbours, (token) => done.has(token), lists.claimsMax);
   if (!plan) return list;
   // If another function was faster, the list as it is now is used all the same.
-  await lists.change(id, { ...plan, hasHolders: list.holders !== undefined });
+  await lists.change(id, { ...plan, gone: goneIn(list, plan.from, plan.to) });
   return lists.read(id);
 };

@@ -13,7 +13,7 @@ import { operationNamed } from '../../domain/config/resolved.ts';
 import { type ItemId, itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { Token } from '../../domain/ids.ts';
 import { itemOf, type ListId, type Range, taskOf } from '../../domain/lists/ids.ts';
-import { handsOut, type Job, type List } from '../../domain/lists/list.ts';
+import { goneIn, handsOut, type Job, type List } from '../../domain/lists/list.ts';
 import { countOf, partOf } from '../../domain/lists/ranges.ts';
 import { freeToTrigger, planTrigger } from '../../domain/lists/taking.ts';
 import { sendProblem } from '../../domain/producers/rules.ts';
@@ -118,7 +118,7 @@ export const takeJobs = async (
     const stored = await lists.read(id);
     const list = stored && handsOut(stored) ? await gatherEnded(deps, id, stored) : stored;
     if (!list) return { kind: 'unknown' };
-    const { status, head, holders } = list;
+    const { status, head } = list;
     if (status !== 'open' && status !== 'sealed') {
       // Read the token again: between the two reads, an earlier try of this request may have been stored and the list
       // may have been closed.
@@ -127,7 +127,8 @@ export const takeJobs = async (
     const free = await openIn(fanOuts, id, freeToTrigger(list, machine.now()));
     const plan = planTrigger(list, count, free);
     const amount = wanted === undefined ? {} : { wanted };
-    return (await lists.take(id, token, { ...plan, head, hasHolders: holders !== undefined, ...amount }))
+    const gone = goneIn(list, plan.from, plan.rest ? [plan.rest] : []);
+    return (await lists.take(id, token, { ...plan, head, gone, ...amount }))
       ? { ranges: plan.ranges, started: 0, ...amount }
       : undefined;
   });
