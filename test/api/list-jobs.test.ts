@@ -205,7 +205,13 @@ describe('jobs', () => {
     expect(JSON.parse(text).jobs).toEqual([
       { token: 0, status: 'succeeded', payload: { depot: 'MUC', n: 0 }, task: 'f:0', result: { n: 1 } },
       { token: 1, status: 'failed', payload: { depot: 'MUC', n: 1 }, task: 'f:1', error: { code: 'c', message: 'm' } },
-      { token: 2, status: 'failed', payload: { depot: 'MUC', n: 2 }, task: 'f:2' },
+      {
+        token: 2,
+        status: 'failed',
+        payload: { depot: 'MUC', n: 2 },
+        task: 'f:2',
+        redrivenAt: new Date(NOW).toISOString(),
+      },
       { token: 3, status: 'started', payload: { depot: 'MUC', n: 3 }, task: 'f:3' },
     ]);
     expect(await ask('/g/jobs')).toEqual({

@@ -74,7 +74,7 @@ describe('groupage lists on a local stack', () => {
     const [, claim = ''] = /^claim (\S+)/.exec(first.err) ?? [];
     expect(await run('claim', 'pull', '--count', '2', '--lease', '600', '--claim-id', 'me')).toEqual(first);
     expect(await run('complete', 'pull', claim, '--jobs', '0')).toEqual(
-      said('1 job is done; pull is not complete yet\n'),
+      said('1 job is reported as succeeded; pull is not complete yet\n'),
     );
     expect((await run('release', 'pull', claim)).out).toMatch(/^\d jobs? released\n$/);
     expect(await run('complete', 'pull', claim)).toMatchObject({ code: 1, out: '' });
@@ -83,16 +83,20 @@ describe('groupage lists on a local stack', () => {
     const again = JSON.parse((await run('claim', 'pull', '--count', '5', '--json')).out);
     expect(again.jobs).toEqual([{ token: 1, deliveries: 2, payload: { b: [1, 2.5] } }]);
     expect(await run('complete', 'pull', again.claimId, '--jobs', '1')).toEqual(
-      said('1 job is done; pull is not complete yet\n'),
+      said('1 job is reported as succeeded; pull is not complete yet\n'),
     );
     expect(await run('seal', 'pull')).toEqual(said('pull is sealed\n'));
     expect(await run('claim', 'pull')).toEqual({ code: 0, out: '', err: 'no job can be claimed: pull is sealed\n' });
     expect((await run('show', 'pull')).out).toMatch(/^jobs +█{20}▒{10} {2}2 of 3 done$/m);
-    expect(await run('complete', 'pull', claimId, '--failed')).toEqual(
-      said('all jobs of the claim are done; pull is complete\n'),
+    const withError = ['--code', 'no-depot', '--message', 'there is none'];
+    expect(await run('complete', 'pull', claimId, ...withError)).toMatchObject({ code: 2 });
+    expect(await run('complete', 'pull', claimId, '--failed', ...withError)).toEqual(
+      said('all jobs of the claim are reported as failed; pull is complete\n'),
     );
+    expect((await run('show', 'pull')).out).toMatch(/^next +the failed jobs: groupage lists show pull --jobs/m);
     const listed = (await run('show', 'pull', '--jobs')).out.trimEnd().split('\n');
     expect(listed.map((line) => JSON.parse(line).status)).toEqual(['succeeded', 'succeeded', 'failed']);
+    expect(JSON.parse(listed[2] ?? '').error).toEqual({ code: 'no-depot', message: 'there is none' });
     expect(listed[0]).toContain(`"payload":${odd[0]}`);
     expect(JSON.parse((await run('show', 'pull', '--jobs', '--json')).out).jobs).toHaveLength(3);
   });
@@ -261,7 +265,7 @@ describe('groupage lists of a list too large to count', () => {
     expect(await run('show', 'huge')).toMatchObject({
       code: 0,
       out: expect.stringMatching(
-        /^id +huge\nstatus +open\njobs +9,000,000 \(too many to count how many are done\)\navailable +5,000,000\nclaimed +7\nfailed +at least 3\ncreated .*\n$/,
+        /^id +huge\nstatus +open\njobs +9,000,000 \(too many to count how many are done\)\navailable +5,000,000\nclaimed +7\nfailed +at least 3\ncreated .*\nnext .*: groupage lists claims huge\n$/,
       ),
     });
     expect(await run('seal', 'huge')).toMatchObject({ code: 0, out: 'huge is sealed\n' });

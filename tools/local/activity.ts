@@ -71,7 +71,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'fan-out-ended':
       return `${event.status === 'complete' ? '✓' : '✗'} ${named(event.fanOut)} ${event.status} (${event.because}): ${plural(event.total, isNumbered(event.fanOut) ? 'job' : 'item')}, ${event.failed} failed`;
     case 'fan-out-deleted':
-      return `✗ ${named(event.fanOut)} was deleted${event.was === 'complete' ? '' : `; it was ${event.was}`}`;
+      return `${event.was === 'complete' ? '·' : '✗'} ${named(event.fanOut)} was deleted${event.was === 'complete' ? '' : `; it was ${event.was}`}`;
     case 'fan-out-repaired':
       return `↻ repaired: ${named(event.fanOut)} was done but not completed`;
     case 'jobs-undeliverable':

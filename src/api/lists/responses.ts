@@ -82,6 +82,11 @@ const SHOWN_JOB = z
     deliveries: z.optional(whole('How often workers got the job, if it is waiting or leased and not 0.', 1)),
     payload: anyObject('The payload, as sent.'),
     task: z.optional(text('The id of its task.')),
+    redrivenAt: z.optional(
+      moment(
+        'When its task was redriven, if the task no longer has the outcome of the job. The first outcome of a job stands; the task has the later one.',
+      ),
+    ),
     result: z.optional(anything('The result of a job that succeeded.')),
     error: z.optional(
       z

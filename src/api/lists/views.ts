@@ -63,13 +63,15 @@ export const printClaimedJob = ({ token, deliveries, payload }: ClaimedJob): str
   `{"token":${token},"deliveries":${deliveries},"payload":${payload}}`;
 
 /** A job as JSON text, with its status. */
-export const printShownJob = ({ token, status, deliveries, payload, task, result, error }: ShownJob): string => {
+export const printShownJob = (job: ShownJob): string => {
+  const { token, status, deliveries, payload, task, redrivenAt, result, error } = job;
   const named = [
     `"token":${token}`,
     `"status":"${status}"`,
     ...(deliveries === undefined ? [] : [`"deliveries":${deliveries}`]),
     `"payload":${payload}`,
     ...(task === undefined ? [] : [`"task":${JSON.stringify(task)}`]),
+    ...(redrivenAt === undefined ? [] : [`"redrivenAt":"${iso(redrivenAt)}"`]),
     ...(result === undefined ? [] : [`"result":${result}`]),
     ...(error === undefined ? [] : [`"error":${JSON.stringify(error)}`]),
   ];

@@ -2,7 +2,7 @@
 
 import { itemIdOf } from '../../domain/fan-out-ids.ts';
 import type { ItemOutcome } from '../../domain/fan-outs/fan-out.ts';
-import type { TaskId } from '../../domain/ids.ts';
+import type { Millis, TaskId } from '../../domain/ids.ts';
 import { itemOf, listOf, taskOf } from '../../domain/lists/ids.ts';
 import { freshOf, handsOut, isFree, type Job, type List, type OpenIn, openCount } from '../../domain/lists/list.ts';
 import { countOf, hasJob, rangesOf, tokensOf } from '../../domain/lists/ranges.ts';
@@ -81,6 +81,8 @@ export interface ShownJob extends Job {
   readonly deliveries?: number;
   /** The task that was made from this job. */
   readonly task?: TaskId;
+  /** When the task was redriven, if it has no longer the job's outcome. The first outcome of a job stands. */
+  readonly redrivenAt?: Millis;
   /** JSON text. */
   readonly result?: string;
   readonly error?: { readonly code: string; readonly message: string };
@@ -192,8 +194,11 @@ const reportedResult = (said: JobResult | undefined, outcome: ItemOutcome): Pick
         ...(said.error === undefined ? {} : { error: said.error }),
       };
 
-const taskResult = ({ state }: Task, outcome: ItemOutcome): Pick<ShownJob, 'result' | 'error'> => {
-  if (state.status !== outcome) return {};
+const taskResult = (
+  { state, redrivenAt }: Task,
+  outcome: ItemOutcome,
+): Pick<ShownJob, 'redrivenAt' | 'result' | 'error'> => {
+  if (state.status !== outcome) return redrivenAt === undefined ? {} : { redrivenAt };
   if (state.status === 'succeeded') return state.result === undefined ? {} : { result: state.result };
   if (state.status !== 'failed') return {};
   const { code, message } = state.error;

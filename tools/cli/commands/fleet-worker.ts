@@ -73,6 +73,15 @@ Example:
     )
     .action(workIn);
 
+/** The texts of `runFleet` are for programs. @throws WrongUsage */
+const checkRestart = ({ restartWithin = 0, cycle, node }: WorkerOptions): void => {
+  if (restartWithin === 0) return;
+  if (node === undefined)
+    throw new WrongUsage('--restart-within needs --node, a name that the next process of this worker has too');
+  if (restartWithin < 6 * cycle)
+    throw new WrongUsage(`--restart-within must be 0, or at least six cycles: ${(6 * cycle) / 1_000} seconds`);
+};
+
 const workIn = async (fleet: string, given: readonly string[], options: WorkerOptions): Promise<void> => {
   const { partitions, table, node, whenFinished, restartWithin, drainTimeout, cycle, metrics = false } = options;
   if (options.stack !== undefined || options.api !== undefined)
@@ -80,6 +89,7 @@ const workIn = async (fleet: string, given: readonly string[], options: WorkerOp
       "a worker reads and writes the fleet's table directly. Give --table NAME instead of --stack or --api; without --table it uses the local stack of this folder",
     );
   const program = programOf(given, options);
+  checkRestart(options);
   // Load the SDK only here: loading takes longer than a whole local command.
   const { workInFleet } = await import('../worker/fleet-worker.ts');
   await workInFleet(program, {

@@ -223,21 +223,34 @@ const complete = (): Command =>
     .argument('<claim>', 'claim that `groupage lists claim` printed, or its --claim-id', someClaim)
     .option('--failed', 'report the jobs as failed')
     .option('--jobs <tokens...>', 'report only the jobs with these tokens', wholeOrZero)
+    .option('--code <code>', 'with --failed: the kind of error, for programs (default: failed)')
+    .option('--message <text>', 'with --failed: the reason, for people')
     .action(completeClaim);
 
 interface CompleteOptions extends CommonOptions {
   readonly failed?: boolean;
   readonly jobs?: readonly number[];
+  readonly code?: string;
+  readonly message?: string;
 }
+
+/** The error of failed jobs. @throws WrongUsage */
+const errorGiven = ({ failed, code = 'failed', message }: CompleteOptions) => {
+  const isGiven = message !== undefined || code !== 'failed';
+  if (isGiven && !failed) throw new WrongUsage('--code and --message need --failed');
+  return isGiven ? { error: { code, message: message ?? code } } : {};
+};
 
 const completeClaim = async (id: string, claim: string, options: CompleteOptions): Promise<void> => {
   const status = options.failed ? 'failed' : 'succeeded';
   const tokens = options.jobs ?? (options.failed ? allTokensOf(claim) : undefined);
-  const body = tokens ? { jobs: tokens.map((token) => ({ token, status })) } : {};
+  const error = errorGiven(options);
+  const body = tokens ? { jobs: tokens.map((token) => ({ token, status, ...error })) } : {};
   const api = await connect(options);
   const { text, value } = await api.post(`${pathOf(id, claim)}/complete`, JSON.stringify(body), COMPLETED);
   const what = options.jobs ? plural(options.jobs.length, 'job is', 'jobs are') : 'all jobs of the claim are';
-  const said = `${what} done; ${id} is ${value.complete ? 'complete' : 'not complete yet'}`;
+  const state = value.complete ? 'complete' : 'not complete yet';
+  const said = `${what} reported as ${status}; ${id} is ${state}`;
   console.log(options.json ? printJson(text) : printable(said));
 };
 

@@ -30,6 +30,12 @@ const howFar = (list: ListShape): string =>
     ? `${number(list.total)} (too many to count how many are done)`
     : `${bar(list)}  ${number(list.done)} of ${number(list.total)} done`;
 
+/** The command that shows who has the jobs, or which jobs have failed. */
+const nextStep = ({ id, leased, failed }: ListShape): string | undefined => {
+  if (leased > 0) return `who has claimed jobs: groupage lists claims ${id}`;
+  return failed > 0 ? `the failed jobs: groupage lists show ${id} --jobs --status failed` : undefined;
+};
+
 export const describe = (list: ListShape): string => {
   const { id, operation, name, available, leased, started, succeeded, failed, maxDeliveries, createdAt, endedAt } =
     list;
@@ -48,6 +54,7 @@ export const describe = (list: ListShape): string => {
     ['operation', operation && printable(operation)],
     ['created', moment(createdAt)],
     ['ended', endedAt && moment(endedAt)],
+    ['next', nextStep(list)],
   ]);
 };
 
@@ -78,7 +85,7 @@ const inTime = (iso: string): string => {
 
 export const claimsTable = (claims: readonly ListedClaimView[]): string =>
   table(
-    ['CLAIM', 'HOLDER', 'CLAIMED', 'JOBS LEFT', 'FIRST JOB', 'DELIVERY', 'STATE', 'LEASE ENDS'],
+    ['CLAIM', 'HOLDER', 'CLAIMED', 'JOBS LEFT', 'FROM JOB', 'DELIVERY', 'STATE', 'LEASE ENDS'],
     claims.map(({ claim, holder, since, jobs, ranges, deliveries, state, expiresAt }) => [
       claim,
       holder ?? '',

@@ -66,6 +66,10 @@ export const trackerState = statesOf({
   cancelled: { tone: 'warn', word: 'cancelled' },
 });
 
+/** The same for one that may have completed with failures. */
+export const endState = (status: string, hasFailures: boolean): State =>
+  status === 'complete' && hasFailures ? { tone: 'warn', word: 'complete, with failures' } : trackerState(status);
+
 export const nodeState = statesOf({
   working: { tone: 'ok', word: 'working' },
   draining: { tone: 'warn', word: 'draining' },
@@ -76,7 +80,7 @@ export const nodeState = statesOf({
 
 export const jobState = statesOf({
   waiting: { tone: 'idle', word: 'waiting' },
-  leased: { tone: 'busy', word: 'leased' },
+  leased: { tone: 'busy', word: 'claimed' },
   started: { tone: 'busy', word: 'started' },
   succeeded: { tone: 'ok', word: 'succeeded' },
   failed: { tone: 'bad', word: 'failed' },
@@ -164,7 +168,7 @@ export const listWords = ({ total, available, leased, started, done, failed }: L
     [done, 'done'],
     [failed, 'of them failed'],
     [started, 'started'],
-    [leased, 'leased'],
+    [leased, 'claimed'],
     [available, 'available'],
   ];
   const some = parts.filter(([value]) => value !== undefined && value > 0);

@@ -8,7 +8,7 @@ import type { Page, Screen } from '../base/screen.ts';
 import { heading } from '../components/heading.ts';
 import { command, empty, facts, figure, link, progress, refused, skeleton } from '../components/parts.ts';
 import { pager } from '../components/table.ts';
-import { endedBecause, fanOutWords, trackerState } from '../model/words.ts';
+import { endedBecause, endState, fanOutWords } from '../model/words.ts';
 
 interface Items {
   readonly items: readonly string[];
@@ -34,9 +34,9 @@ export const fanOutScreen = (page: Page, id: string, cursor?: string): Screen =>
     render: () => {
       const of = fanOut();
       return html`
-        ${heading({ kind: 'Fan-out', name: id, isId: true, state: of && trackerState(of.status), under: [{ route: { view: 'fan-outs' }, text: 'Fan-outs' }] })}
+        ${heading({ kind: 'Fan-out', name: id, isId: true, state: of && endState(of.status, of.failed > 0 && of.allSucceededAt === undefined), under: [{ route: { view: 'fan-outs' }, text: 'Fan-outs' }] })}
         ${refused(page, path) ?? about(of)}
-        ${of && of.failed > 0 ? failedItems(page.live.body<Items>(failedPath)) : nothing}
+        ${of && of.failed > 0 ? failedItems(of, page.live.body<Items>(failedPath)) : nothing}
         ${of && (hasPending(of) || cursor !== undefined) ? pendingItems(id, cursor, page.live.body<Items>(pendingPath)) : nothing}
         ${command('fan-out', 'show', id)}`;
     },
@@ -65,6 +65,11 @@ const about = (of: FanOut | undefined): TemplateResult => html`
             of.endedAt &&
               html`<time-ago at=${of.endedAt}></time-ago>${of.because ? `, because ${endedBecause(of.because)}` : ''}`,
           ],
+          [
+            'All succeeded',
+            of.allSucceededAt &&
+              html`<time-ago at=${of.allSucceededAt}></time-ago>, after redrives of the failed items`,
+          ],
           ['Callback', of.callback],
           [
             'Waits for',
@@ -78,16 +83,21 @@ const about = (of: FanOut | undefined): TemplateResult => html`
  * The failed items are shown without links. An item may belong to a task, but the id of the item does not say to which
  * task.
  */
-const failedItems = (found: Items | undefined): TemplateResult => html`
+const failedItems = (of: FanOut, found: Items | undefined): TemplateResult => html`
   <section aria-labelledby="failed-title">
     <h2 id="failed-title">Failed items</h2>
     ${
       found?.items.length === 0 && !found.cursor
-        ? empty('No failed item is listed any more', 'The items of an expired fan-out are deleted.')
+        ? empty('No item is failed any more', whyNone(of))
         : html`<ul class="members">${found?.items.map((item) => html`<li><code class="id">${item}</code></li>`)}</ul>`
     }
     ${found?.cursor ? html`<p class="muted">There are more. The page ${link({ view: 'failures' }, 'Failures')} shows failed tasks by cause.</p>` : nothing}
   </section>`;
+
+const whyNone = ({ allSucceededAt, status }: FanOut): string =>
+  allSucceededAt === undefined && status === 'expired'
+    ? 'The items of an expired fan-out are deleted.'
+    : 'Redrives of the failed items have succeeded. The counts of the end stay as they were.';
 
 const pendingItems = (id: string, cursor: string | undefined, found: Items | undefined): TemplateResult => html`
   <section aria-labelledby="pending-title">

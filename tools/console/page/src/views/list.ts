@@ -9,19 +9,29 @@ import { ask } from '../components/dialogs.ts';
 import { heading } from '../components/heading.ts';
 import { badge, command, empty, facts, figure, link, progress, refused, skeleton } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
-import { claimState, jobState, listWords, trackerState } from '../model/words.ts';
+import { claimState, endState, jobState, listWords } from '../model/words.ts';
 
 interface Jobs {
   readonly jobs: readonly Job[];
   readonly next?: number;
 }
 
+/** Characters of a payload that are shown. */
+const PAYLOAD_SHOWN = 60;
+const inBrief = (text: string): string => (text.length > PAYLOAD_SHOWN ? `${text.slice(0, PAYLOAD_SHOWN)} …` : text);
+
+const errorOf = ({ error, redrivenAt }: Job): unknown => {
+  if (error) return html`<code>${error.code}</code> ${error.message}`;
+  return redrivenAt ? html`its task was redriven <time-ago at=${redrivenAt}></time-ago>` : nothing;
+};
+
 const JOBS: readonly Column<Job>[] = [
   { name: 'Job', number: true, cell: ({ token }) => token },
   { name: 'Status', cell: ({ status }) => badge(jobState(status)) },
   { name: 'Deliveries', number: true, minor: true, cell: ({ deliveries }) => deliveries ?? nothing },
   { name: 'Task', cell: ({ task }) => (task ? link({ view: 'task', id: task }, task, 'id') : '–') },
-  { name: 'Error', cell: ({ error }) => (error ? html`<code>${error.code}</code> ${error.message}` : nothing) },
+  { name: 'Error', cell: errorOf },
+  { name: 'Payload', minor: true, cell: ({ payload }) => html`<code>${inBrief(JSON.stringify(payload))}</code>` },
 ];
 
 interface Claims {
@@ -29,7 +39,8 @@ interface Claims {
 }
 
 const claimColumns = (page: Page, id: string): readonly Column<ListedClaimView>[] => [
-  { name: 'Holder', cell: ({ holder, claim }) => holder ?? html`<code>${claim}</code>` },
+  { name: 'Claim', cell: ({ claim }) => html`<code>${claim}</code>` },
+  { name: 'Holder', cell: ({ holder }) => holder ?? '–' },
   { name: 'State', cell: ({ state }) => badge(claimState(state)) },
   { name: 'Claimed', minor: true, cell: ({ since }) => (since ? html`<time-ago at=${since}></time-ago>` : '–') },
   { name: 'Jobs left', number: true, cell: ({ jobs }) => count(jobs) },
@@ -67,7 +78,7 @@ const claimsOf = (page: Page, id: string, claims: readonly ListedClaimView[] | u
 /** The statuses to choose from, with their texts. */
 const STATUSES = [
   ['waiting', 'waiting'],
-  ['leased', 'leased by a worker'],
+  ['leased', 'claimed by a worker'],
   ['started', 'started as a task'],
   ['succeeded', 'succeeded'],
   ['failed', 'failed'],
@@ -100,7 +111,7 @@ export const listScreen = (page: Page, { id, from = '0', status }: Route & { rea
       const list = page.live.body<List>(path);
       const jobs = page.live.body<Jobs>(jobsPath);
       return html`
-        ${heading({ kind: 'List', name: id, isId: true, state: list && trackerState(list.status), under: [{ route: { view: 'lists' }, text: 'Lists' }] })}
+        ${heading({ kind: 'List', name: id, isId: true, state: list && endState(list.status, list.failed > 0), under: [{ route: { view: 'lists' }, text: 'Lists' }] })}
         ${
           refused(page, path) ??
           html`${about(list)}
@@ -128,7 +139,7 @@ const about = (list: List | undefined): TemplateResult => html`
   <div class="figures">
     ${figure('Jobs', list ? count(list.total) : skeleton('s'))}
     ${figure('Available', list ? count(list.available) : skeleton('s'))}
-    ${figure('Leased', list ? count(list.leased) : skeleton('s'))}
+    ${figure('Claimed', list ? count(list.leased) : skeleton('s'))}
     ${figure('Started', list ? (list.started === undefined ? '–' : count(list.started)) : skeleton('s'))}
     ${figure('Done', list ? (list.done === undefined ? '–' : count(list.done)) : skeleton('s'), list ? `${count(list.failed)} failed` : nothing)}
   </div>
