@@ -191,7 +191,12 @@ const endProblems = ({ jobs }: Readonly<Record<string, unknown>>, text: string, 
   return [...ends, ...repeatProblems(jobs, 'jobs', most)];
 };
 
-/** Finds jobs that are listed twice. @param path the member that lists them @param most a longer list is refused anyway */
+/**
+ * Finds jobs that are listed twice.
+ *
+ * @param path the member that lists them
+ * @param most a longer list is refused anyway
+ */
 const repeatProblems = (jobs: unknown, path: string, most: number): readonly Problem[] => {
   if (!Array.isArray(jobs) || jobs.length > most) return [];
   const firsts = new Map<unknown, number>();
