@@ -88,3 +88,30 @@ it('keys move from step to step, and stop at both ends', () => {
 it('a time range has words', () => {
   expect([900_000, 3_600_000, 86_400_000].map(windowInWords)).toEqual(['15 minutes', '1 hour', '24 hours']);
 });
+
+it('lists and fan-outs have charts of their own, with the latest value of each gauge', () => {
+  const view = metrics(
+    aSeries('JobsAvailable', [900, 0, 0, 400, 0], {}),
+    aSeries('JobsLeased', [100, 0, 0, 0, 0], {}),
+    aSeries('OldestList', [0, 0, 0, 90_000, 0], {}),
+    aSeries('JobsUndeliverable', [0, 0, 0, 2, 1], {}),
+  );
+  const lists = chartsOf({ view, recent: view, now: NOW }, {}, 'lists');
+  expect(lists.map(({ name, latest }) => [name, latest])).toEqual([
+    ['Jobs available / claimed', '400 / 100'],
+    ['Oldest open list', '1 min 30 s'],
+    ['Most deliveries of a job', '–'],
+    ['Jobs failed after their deliveries / claims refused', '3 / 0'],
+  ]);
+  expect(lists[0]?.lines.map(({ values }) => values)).toEqual([
+    [900, null, null, 400, null],
+    [100, null, null, null, null],
+  ]);
+  const fanOuts = chartsOf({ view, recent: view, now: NOW }, {}, 'fan-outs');
+  expect(fanOuts.map(({ none = '' }) => none.split(' in the last')[0])).toEqual([
+    'No fan-out was open',
+    'No fan-out was open',
+    'No fan-out and no list completed',
+    'No fan-out failed or expired',
+  ]);
+});

@@ -24,6 +24,31 @@ const SHOWN = [
   ...REPAIRED,
 ] as const satisfies readonly MetricName[];
 
+/** The metrics of lists and fan-outs, which have no operation. */
+const SHOWN_ONCE = [
+  'ListsOpen',
+  'JobsAvailable',
+  'JobsLeased',
+  'OldestList',
+  'MostDeliveries',
+  'JobsUndeliverable',
+  'ClaimsRefused',
+  'FanOutsOpen',
+  'OldestFanOut',
+  'FanOutsCompleted',
+  'FanOutsFailed',
+  'FanOutsExpired',
+] as const satisfies readonly MetricName[];
+
+/** Counts of what there is at a moment. A sum over several minutes has no meaning. */
+const GAUGES: ReadonlySet<MetricName> = new Set([
+  'ListsOpen',
+  'JobsAvailable',
+  'JobsLeased',
+  'MostDeliveries',
+  'FanOutsOpen',
+]);
+
 /** This is an object instead of a list, so that a new reason does not compile until it is added here. */
 const REASONS: Readonly<Record<SealReason, true>> = {
   full: true,
@@ -45,17 +70,20 @@ export interface Asked {
   readonly statistic: keyof typeof STATISTICS;
 }
 
-/** The queries for these operations. Counts need only the sum. Metrics with a mean need all three statistics. */
-export const askedFor = (operations: readonly string[]): readonly Asked[] =>
-  operations.flatMap((operation) =>
-    SHOWN.flatMap((metric) =>
-      dimensionsOf(metric, operation).flatMap((of) =>
-        (METRICS[metric].unit === 'Count' ? (['sum'] as const) : (['sum', 'count', 'max'] as const)).map(
-          (statistic) => ({ metric, of, statistic }),
-        ),
-      ),
-    ),
-  );
+/** The queries for these operations, and for lists and fan-outs. */
+export const askedFor = (operations: readonly string[]): readonly Asked[] => [
+  ...operations.flatMap((operation) =>
+    SHOWN.flatMap((metric) => dimensionsOf(metric, operation).flatMap((of) => statisticsOf(metric, of))),
+  ),
+  ...SHOWN_ONCE.flatMap((metric) => statisticsOf(metric, {})),
+];
+
+/** Counts of events need only the sum. Gauges, and metrics with a mean, need all three statistics. */
+const statisticsOf = (metric: MetricName, of: Series['of']): readonly Asked[] =>
+  (METRICS[metric].unit === 'Count' && !GAUGES.has(metric)
+    ? (['sum'] as const)
+    : (['sum', 'count', 'max'] as const)
+  ).map((statistic) => ({ metric, of, statistic }));
 
 /** The number of metrics that CloudWatch bills: up to five statistics of one metric in a request count as one. */
 export const metricsBilled = (asked: readonly Asked[]): number =>

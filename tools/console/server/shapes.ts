@@ -176,8 +176,8 @@ export interface OperationTotals {
 }
 
 /**
- * One metric with its dimensions. Each list has one element for each step, oldest first. For counts, CloudWatch is
- * queried only for `sum`, so `count` and `max` are 0.
+ * One metric with its dimensions. Each list has one element for each step, oldest first. For counts of events, CloudWatch
+ * is queried only for `sum`, so `count` and `max` are 0.
  */
 export interface Series {
   readonly metric: MetricName;

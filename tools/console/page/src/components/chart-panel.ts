@@ -187,7 +187,7 @@ const optionsOf = (chart: Chart, width: number, host: Element): uPlot.Options =>
       { ...axis, space: 70, grid: { show: false }, values: (_, splits) => splits.map(timeOf) },
       {
         ...axis,
-        size: 54,
+        size: 66,
         space: 30,
         ...(chart.isWhole ? { incrs: WHOLE } : {}),
         grid: { stroke: colour('--line'), width: 1 },

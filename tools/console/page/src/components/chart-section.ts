@@ -4,11 +4,11 @@ import type { About, MetricsView, Series } from '../../../server/shapes.ts';
 import { chartWindow, chooseChartWindow } from '../base/chart-window.ts';
 import { duration } from '../base/format.ts';
 import type { Page } from '../base/screen.ts';
-import { chartsOf, windowInWords } from '../model/charts.ts';
+import { type ChartsKind, chartsOf, windowInWords } from '../model/charts.ts';
 import { lastPart } from '../model/series.ts';
 
 /** @param of the dimensions to select: those of one operation, or none to include all operations. */
-export const chartSection = (page: Page, of: Series['of']): TemplateResult => {
+export const chartSection = (page: Page, of: Series['of'] = {}, kind: ChartsKind = 'tasks'): TemplateResult => {
   const { live, about, now } = page;
   return html`
     <section aria-labelledby="charts-title">
@@ -19,7 +19,7 @@ export const chartSection = (page: Page, of: Series['of']): TemplateResult => {
           : html`
         <div class="ranges">${about ? ranges(page, about) : nothing}</div>
         <div class="charts">
-          ${chartsOf({ view: about && viewOf(page, about), recent: live.metrics, now }, of).map((chart) => html`<chart-panel .chart=${chart}></chart-panel>`)}
+          ${chartsOf({ view: about && viewOf(page, about), recent: live.metrics, now }, of, kind).map((chart) => html`<chart-panel .chart=${chart}></chart-panel>`)}
         </div>`
       }
     </section>`;

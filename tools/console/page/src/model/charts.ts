@@ -2,7 +2,7 @@
 import type { MetricName } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView, Series } from '../../../server/shapes.ts';
 import { capital, clock, count, duration, percent, plural } from '../base/format.ts';
-import { maxima, meanOfMinute, means, moments, perMinute, type Steps, stepsOf } from './series.ts';
+import { latestMax, maxima, meanOfMinute, means, moments, perMinute, type Steps, stepsOf } from './series.ts';
 
 export interface Line {
   readonly name: string;
@@ -55,11 +55,18 @@ interface Shown {
   readonly now: number;
 }
 
+/** What charts show: tasks and calls, deferred lists, or fan-outs. */
+export type ChartsKind = 'tasks' | 'lists' | 'fan-outs';
+
 /** @param of the dimensions to select: those of one operation, or none to include all operations. */
-export const chartsOf = ({ view, recent = NONE, now }: Shown, of: Series['of'] = {}): readonly Chart[] => {
+export const chartsOf = (
+  { view, recent = NONE, now }: Shown,
+  of: Series['of'] = {},
+  kind: ChartsKind = 'tasks',
+): readonly Chart[] => {
   const { step } = view ?? NONE;
   const at = view && moments(view);
-  return drawn(view ?? NONE, recent, of).map((chart) => ({
+  return DRAWN[kind](view ?? NONE, recent, of).map((chart) => ({
     ...chart,
     at,
     step,
@@ -70,9 +77,10 @@ export const chartsOf = ({ view, recent = NONE, now }: Shown, of: Series['of'] =
 const isEmpty = ({ lines, isWhole }: Drawn): boolean =>
   lines.every(({ values }) => values.every((value) => value === null || (isWhole && value === 0)));
 
-const drawn = (view: MetricsView, recent: MetricsView, of: Series['of']): readonly Drawn[] => {
-  const inWords = (value: number | undefined, format: (value: number) => string): string =>
-    value === undefined ? '–' : format(value);
+const inWords = (value: number | undefined, format: (value: number) => string): string =>
+  value === undefined ? '–' : format(value);
+
+const tasks = (view: MetricsView, recent: MetricsView, of: Series['of']): readonly Drawn[] => {
   return [
     {
       name: 'Batch fill',
@@ -125,6 +133,95 @@ const drawn = (view: MetricsView, recent: MetricsView, of: Series['of']): readon
     },
   ];
 };
+
+/** Values that the sweep measures once a minute. @param nothing as in {@link Chart} */
+const gauge = (
+  view: MetricsView,
+  recent: MetricsView,
+  name: string,
+  metrics: Readonly<Partial<Record<MetricName, string>>>,
+  format: (value: number) => string,
+  nothing: string,
+): Drawn => {
+  const all = Object.entries(metrics) as readonly (readonly [MetricName, string])[];
+  return {
+    name,
+    latest: all.map(([metric]) => inWords(latestMax(recent, metric), format)).join(' / '),
+    lines: all.map(([metric, line], index) => ({
+      name: line,
+      values: maxima(stepsOf(view, metric)),
+      as: index === 0 ? 'first' : 'second',
+    })),
+    format,
+    nothing,
+  };
+};
+
+/** Counts of events. @param metrics the names of their lines, by metric */
+const events = (
+  view: MetricsView,
+  recent: MetricsView,
+  name: string,
+  metrics: Readonly<Partial<Record<MetricName, string>>>,
+  nothing: string,
+): Drawn => {
+  const all = Object.entries(metrics) as readonly (readonly [MetricName, string])[];
+  return {
+    name,
+    latest: all.map(([metric]) => count(perMinute(recent, metric))).join(' / '),
+    lines: all.map(([metric, line], index) => ({
+      name: line,
+      values: sums(view, metric, {}),
+      as: index === 0 ? 'first' : 'second',
+    })),
+    format: count,
+    nothing,
+    isWhole: true,
+  };
+};
+
+const lists = (view: MetricsView, recent: MetricsView): readonly Drawn[] => [
+  gauge(
+    view,
+    recent,
+    'Jobs available / claimed',
+    { JobsAvailable: 'available', JobsLeased: 'claimed' },
+    count,
+    'no list was open',
+  ),
+  gauge(view, recent, 'Oldest open list', { OldestList: 'age' }, duration, 'no list was open'),
+  gauge(view, recent, 'Most deliveries of a job', { MostDeliveries: 'deliveries' }, count, 'no list was open'),
+  events(
+    view,
+    recent,
+    'Jobs failed after their deliveries / claims refused',
+    { JobsUndeliverable: 'jobs', ClaimsRefused: 'claims' },
+    'no job failed by its deliveries, and no claim was refused',
+  ),
+];
+
+const fanOuts = (view: MetricsView, recent: MetricsView): readonly Drawn[] => [
+  gauge(view, recent, 'Open fan-outs', { FanOutsOpen: 'fan-outs' }, count, 'no fan-out was open'),
+  gauge(view, recent, 'Oldest open fan-out', { OldestFanOut: 'age' }, duration, 'no fan-out was open'),
+  events(
+    view,
+    recent,
+    'Completed fan-outs and lists',
+    { FanOutsCompleted: 'completed' },
+    'no fan-out and no list completed',
+  ),
+  events(
+    view,
+    recent,
+    'Fan-outs failed / expired',
+    { FanOutsFailed: 'failed', FanOutsExpired: 'expired' },
+    'no fan-out failed or expired',
+  ),
+];
+
+const DRAWN: Readonly<
+  Record<ChartsKind, (view: MetricsView, recent: MetricsView, of: Series['of']) => readonly Drawn[]>
+> = { tasks, lists, 'fan-outs': fanOuts };
 
 const meanAndMax = (steps: Steps | undefined): readonly Line[] => [
   { name: 'mean', values: means(steps), as: 'first' },

@@ -57,6 +57,15 @@ export const meanOfMinute = (view: MetricsView, metric: MetricName, of: Of = {})
   return values === 0 ? undefined : last(steps?.sum) / values;
 };
 
+/** How far back the latest value of a gauge is looked for: the sweep measures it once a minute. */
+const GAUGE_WITHIN = 3 * MINUTE;
+
+/** The latest value of a metric that is measured once a minute. Undefined if there is none in the last minutes. */
+export const latestMax = (view: MetricsView, metric: MetricName): number | undefined =>
+  maxima(stepsOf(view, metric))
+    .slice(-Math.max(2, Math.round(GAUGE_WITHIN / view.step)))
+    .findLast((value) => value !== null) ?? undefined;
+
 /** The mean of each step. Null if a step has no value, which leaves a gap in the chart. */
 export const means = (steps: Steps | undefined): (number | null)[] =>
   (steps?.sum ?? []).map((sum, index) => {

@@ -8,6 +8,7 @@ import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
+import { chartSection } from '../components/chart-section.ts';
 import { heading } from '../components/heading.ts';
 import { badge, empty, link, refused } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
@@ -33,7 +34,8 @@ export const fanOutsScreen = (page: Page, cursor: string | undefined): Screen =>
         ${heading({ name: 'Fan-outs' })}
         <p class="lead">A fan-out is a set of items. When the last item is done, this is reported exactly once.</p>
         ${refused(page, path) ?? table({ name: 'Fan-outs', columns: COLUMNS, rows: found?.fanOuts, empty: none })}
-        ${pager(cursor === undefined ? undefined : href({ view: 'fan-outs' }), found?.cursor === undefined ? undefined : href({ view: 'fan-outs', cursor: found.cursor }), 'fan-outs')}`;
+        ${pager(cursor === undefined ? undefined : href({ view: 'fan-outs' }), found?.cursor === undefined ? undefined : href({ view: 'fan-outs', cursor: found.cursor }), 'fan-outs')}
+        ${chartSection(page, {}, 'fan-outs')}`;
     },
   };
 };

@@ -8,6 +8,7 @@ import { PATHS } from '../base/api.ts';
 import { count } from '../base/format.ts';
 import { href } from '../base/router.ts';
 import type { Page, Screen } from '../base/screen.ts';
+import { chartSection } from '../components/chart-section.ts';
 import { heading } from '../components/heading.ts';
 import { badge, empty, link, refused } from '../components/parts.ts';
 import { type Column, pager, table } from '../components/table.ts';
@@ -33,7 +34,8 @@ export const listsScreen = (page: Page, cursor: string | undefined): Screen => {
         ${heading({ name: 'Lists' })}
         <p class="lead">A deferred list holds jobs until they are needed. A trigger registers them as tasks, or workers claim them.</p>
         ${refused(page, path) ?? table({ name: 'Lists', columns: COLUMNS, rows: found?.lists, empty: none })}
-        ${pager(cursor === undefined ? undefined : href({ view: 'lists' }), found?.cursor === undefined ? undefined : href({ view: 'lists', cursor: found.cursor }), 'lists')}`;
+        ${pager(cursor === undefined ? undefined : href({ view: 'lists' }), found?.cursor === undefined ? undefined : href({ view: 'lists', cursor: found.cursor }), 'lists')}
+        ${chartSection(page, {}, 'lists')}`;
     },
   };
 };
