@@ -79,7 +79,9 @@ describe('the prices on the pages', () => {
   const { cloudWatch, dynamodb, kms, stepFunctions } = PRICES;
   const dollars = (amount: number): string => `$${amount.toFixed(2)}`;
   const withoutOps = idleItems().reduce((sum, { dollars: each, isOps }) => sum + (isOps ? 0 : each), 0);
-  const perOperation = metricsBilled(askedFor(['ship'])) * 60 * (cloudWatch.perThousandMetricsRequested / 1_000);
+  const perMinute = (operations: readonly string[]): number =>
+    metricsBilled(askedFor(operations)) * 60 * (cloudWatch.perThousandMetricsRequested / 1_000);
+  const perOperation = perMinute(['ship']) - perMinute([]);
   const largeMessages = perMillionTasks(100, 65_536) - perMillionTasks(100);
   // One metric for each function; reads and writes of seven tables and four indexes.
   const throttles = (7 + 2 * (7 + 4)) * (cloudWatch.perThousandMetricsRequested / 1_000);
@@ -91,6 +93,7 @@ describe('the prices on the pages', () => {
     ['how-to/other-downstreams.md', `costs $${stepFunctions.perMillionTransitions} a million transitions`],
     ['reference/console.md', `$${cloudWatch.perThousandMetricsRequested} per 1,000 metrics`],
     ['reference/console.md', `**${(perOperation * 100).toFixed(1)} cents an hour for each operation**`],
+    ['reference/console.md', `and ${(perMinute([]) * 100).toFixed(1)} cents for lists and`],
     ['reference/console.md', `$${dynamodb.perMillionReadUnits} per million in ${PRICES.region}`],
     ['reference/metrics.md', `costs ${dollars(cloudWatch.perMetricMonth)} a month`],
     ['reference/metrics.md', `Log lines (${dollars(cloudWatch.perGigabyteOfLogs)} per GB)`],
