@@ -298,6 +298,7 @@ export const STEPS: readonly Mutant[] = [
     ["if (isGoing(list, now)) return { kind: 'unknown' };", ''],
     ['isHandingOut: true,', 'isHandingOut: false,'],
     ['if (isOver && !(await changeClaim(', 'if (!(await changeClaim('],
+    ['...(lease ? beginning : {})', ''],
   ),
   ...mutantsOf(
     'src/steps/fan-outs/ack-items.ts',

@@ -6,6 +6,7 @@ import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { bytesInString } from '../../src/util/json-text.ts';
+import type { Gate } from '../../src/virtual/gate.ts';
 import { NOW } from '../factories/factories.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import { deliveriesIn, expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
@@ -42,7 +43,13 @@ describe('a claim', () => {
     const kit = await holding(5);
     const first = await kit.got('a', 2);
     kit.now += 30_000;
-    expect(await kit.got('a', 4, 9 * MINUTE)).toEqual(first);
+    const calls: string[] = [];
+    const noting: Gate = async (call, effects) => {
+      calls.push(call);
+      return effects.map((effect) => effect());
+    };
+    expect(await kit.behind(noting).claim('a', 4, 9 * MINUTE)).toEqual(first);
+    expect(calls, 'it only reads').toEqual(['lists.read', 'fanOuts.node', 'lists.jobs']);
     expect(await kit.read()).toMatchObject({ head: 2 });
   });
 
