@@ -126,5 +126,5 @@ const conflictsOf = (ways: readonly WayCost[]): string => {
 const stepsText = (leases: readonly LeaseCost[]): string => {
   const of = (row: LeaseCost['row']): string =>
     [...stepsOf(leases.filter((cost) => cost.row === row))].map(([units, live]) => `${units} up to ${live}`).join(', ');
-  return `A claim and its completion cost, in write units,\n${of('short')} live claims with a short id, and ${of('longest')} with the longest.`;
+  return `A claim and its completion cost, in write units,\n${of('short')} live claims with a short id,\nand ${of('longest')} with the longest.`;
 };
