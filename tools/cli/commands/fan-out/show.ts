@@ -80,6 +80,11 @@ const tolerated = (failFast: NonNullable<FanOutShape['failFast']>): string =>
     ? plural(Number(failFast.count), 'item')
     : `${Number((Number(failFast.share) * 100).toPrecision(12))}% of the items`;
 
+const nextStep = ({ id, failed, allSucceededAt }: FanOutShape): string | undefined =>
+  failed > 0 && allSucceededAt === undefined
+    ? `list the failed items: groupage fan-out show ${printable(id)} --failed`
+    : undefined;
+
 export const describe = (fanOut: FanOutShape): string => {
   const { id, total, succeeded, failed, pending, countsAreAtLeast, userKey, callback, failFast, createdAt, endedAt } =
     fanOut;
@@ -104,7 +109,7 @@ export const describe = (fanOut: FanOutShape): string => {
         ? `list the pending items: groupage fan-out items ${printable(id)} --status pending`
         : undefined,
     ],
-    ['next', failed > 0 ? `list the failed items: groupage fan-out show ${printable(id)} --failed` : undefined],
+    ['next', nextStep(fanOut)],
   ]);
 };
 

@@ -11,9 +11,9 @@ import type { CommonOptions } from '../../shared/connect.ts';
 
 const BAR = 30;
 const number = (count: number): string => count.toLocaleString('en');
-const coloured = ({ status, total, done }: ListShape): string => {
+const coloured = ({ status, total, done, failed }: ListShape): string => {
   if (status === 'open' && total > 0 && done === total) return 'open (all jobs are done; seal the list to complete it)';
-  if (status === 'complete') return green(status);
+  if (status === 'complete') return failed > 0 ? red('complete, with failed jobs') : green(status);
   return status === 'cancelled' ? red(status) : status;
 };
 
