@@ -48,6 +48,9 @@ export const leaseChange = (change: Omit<LeaseChange, 'isHandingOut'>): ChangeEx
     return [`lf.${name}=${placeOf(first)}`, `ln.${name}=${placeOf(count)}`, `le.${name}=${placeOf(secondsOf(until))}`];
   });
   const asRead = apart && apartAsRead(apart);
+  const leftovers = ended.flatMap(({ claim, was }) =>
+    was ? [`lh.${nameOf(claim)}=${placeOf(printHolder(was))}`] : [],
+  );
   const holderAsRead = begins && holderCondition(`lh.${nameOf(begins.claim)}`, begins, placeOf);
   return {
     set: [
@@ -57,12 +60,13 @@ export const leaseChange = (change: Omit<LeaseChange, 'isHandingOut'>): ChangeEx
     ],
     remove: [
       ...gone.flatMap(({ key }) => ['lf', 'ln', 'le'].map((map) => `${map}.${nameOf(key)}`)),
-      ...ended.map((claim) => `lh.${nameOf(claim)}`),
+      ...ended.map(({ claim }) => `lh.${nameOf(claim)}`),
     ],
     when: [
       ...when,
       ...isNew,
       ...(fresh ? [`Head=${placeOf(fresh.head)}`] : []),
+      ...leftovers,
       ...(holderAsRead ? [holderAsRead] : []),
       ...(asRead ? [asRead.when] : []),
     ],

@@ -2,8 +2,16 @@
 
 import { isNumbered } from '../domain/fan-out-ids.ts';
 import { FULL_SIZE, groupSizes, type NodeSize } from '../domain/fan-outs/tree.ts';
-import { type ClaimKey, type ListId, listOf, trackerOf } from '../domain/lists/ids.ts';
-import { CLAIMS_MAX, handsOut, type Job, type Lease, type List, type StoredClaim } from '../domain/lists/list.ts';
+import { type ListId, listOf, trackerOf } from '../domain/lists/ids.ts';
+import {
+  CLAIMS_MAX,
+  type Holder,
+  handsOut,
+  type Job,
+  type Lease,
+  type List,
+  type StoredClaim,
+} from '../domain/lists/list.ts';
 import { tokensOf } from '../domain/lists/ranges.ts';
 import type { Beginning, LeaseChange, Lists } from '../ports/lists.ts';
 import { bytesInString } from '../util/json-text.ts';
@@ -211,7 +219,7 @@ const clearOf = (table: Map<string, unknown>, prefix: string): true => {
 
 /** The list after a change of its leases, or undefined if it is not as it was read, or the new keys are in use. */
 const changed = (list: List, change: LeaseChange): List | undefined => {
-  const { from, to, isHandingOut = false, fresh, begins, apart } = change;
+  const { from, to, isHandingOut = false, fresh, begins, gone, apart } = change;
   const byKey = new Map(list.leases.map((lease) => [lease.key, lease]));
   const isSeen = ({ key, first, count, until }: LeaseChange['from'][number]): boolean => {
     const lease = byKey.get(key);
@@ -223,6 +231,7 @@ const changed = (list: List, change: LeaseChange): List | undefined => {
     (fresh === undefined || list.head === fresh.head) &&
     (apart === undefined || hasApart(list, apart)) &&
     mayBegin(list, begins) &&
+    gone.every(({ claim, was }) => was === undefined || isSameHolder(list.holders?.[claim], was)) &&
     from.every(isSeen) &&
     to.every(({ key }) => seen.has(key) || !byKey.has(key));
   if (!isFit) return undefined;
@@ -236,16 +245,19 @@ const changed = (list: List, change: LeaseChange): List | undefined => {
 
 /** Whether the holder of a claim that begins is as it was read. */
 const mayBegin = ({ holders = {} }: List, begins: Beginning | undefined): boolean => {
-  const stored = begins && holders[begins.claim];
-  return !begins || (stored?.since === begins.was?.since && stored?.name === begins.was?.name);
+  return !begins || isSameHolder(holders[begins.claim], begins.was);
 };
+
+const isSameHolder = (a: Holder | undefined, b: Holder | undefined): boolean =>
+  a?.since === b?.since && a?.name === b?.name;
 
 const holdersAfter = (
   { holders }: List,
   { begins, gone }: Pick<LeaseChange, 'gone'> & { readonly begins?: Beginning | undefined },
 ): Pick<List, 'holders'> => {
   if (!holders) return {};
-  const left = Object.entries(holders).filter(([claim]) => !gone.includes(claim as ClaimKey));
+  const ended = new Set<string>(gone.map(({ claim }) => claim));
+  const left = Object.entries(holders).filter(([claim]) => !ended.has(claim));
   return { holders: { ...Object.fromEntries(left), ...(begins?.holder ? { [begins.claim]: begins.holder } : {}) } };
 };
 

@@ -47,7 +47,14 @@ interface Taking {
   readonly fresh: number;
   /** The amount that was requested, as a text, if it is known. */
   readonly wanted?: string;
-  readonly gone: readonly ClaimKey[];
+  readonly gone: readonly Gone[];
+}
+
+/** A claim whose holder is removed from the list's row. */
+interface Gone {
+  readonly claim: ClaimKey;
+  /** If given, the write succeeds only if this is still the holder. */
+  readonly was?: Holder;
 }
 
 /** A claim that begins. The write succeeds only if the list's row has the holder of this claim as it was read. */
@@ -70,8 +77,7 @@ export interface LeaseChange {
   readonly fresh?: FreshJobs;
   /** Undefined if no claim begins, or if the list's row has no holders. */
   readonly begins?: Beginning;
-  /** Claims whose holders are removed from the list's row. */
-  readonly gone: readonly ClaimKey[];
+  readonly gone: readonly Gone[];
   /** Write only if the list has, or has not, claims in rows of their own as it was read. */
   readonly apart?: Apart | 'none';
 }

@@ -100,7 +100,7 @@ it.each([
   const later = { ...lease, until: lease.until + 1_000 };
   const renewed = await spent(() => change(id, [lease], [later]));
   const free = freed(lease, FIRST);
-  const released = await spent(() => change(id, [later], [free], { gone: [keyOf(claims)] }));
+  const released = await spent(() => change(id, [later], [free], { gone: [{ claim: keyOf(claims) }] }));
   const second = leased(lease.claim as ClaimKey, 0, { ...lease, deliveries: 2 }, lease.until);
   const again = await spent(() =>
     change(id, [free], [second], {
@@ -109,7 +109,7 @@ it.each([
       begins: { claim: keyOf(claims), holder: holderOf(name) },
     }),
   );
-  const completed = await spent(() => change(id, [second], [], { gone: [keyOf(claims)] }));
+  const completed = await spent(() => change(id, [second], [], { gone: [{ claim: keyOf(claims) }] }));
   const all = { claimed, renewed, released, again, completed };
   expect(Math.max(...Object.values(all)), JSON.stringify(all)).toBe(most);
 });

@@ -200,7 +200,7 @@ describe('the metrics of a deployed stack', () => {
     expect(many.everySeconds).toBeGreaterThan(60);
     expect(many.dollarsPerHour).toBeLessThanOrEqual(0.25);
     const none = await source().about();
-    expect(none.dollarsPerHour, 'lists and fan-outs').toBeCloseTo((12 * 60 * 0.01) / 1_000, 9);
+    expect(none.dollarsPerHour, 'lists and fan-outs').toBeCloseTo((11 * 60 * 0.01) / 1_000, 9);
   });
 
   it('are queried again if CloudWatch throttles', async () => {

@@ -24,7 +24,7 @@ const claim = (name: string, ranges: readonly (readonly [number, number])[], unt
   holder: HOLDER,
 });
 const [A, B, D] = ['a', 'b', 'd'] as unknown as readonly [ClaimKey, ClaimKey, ClaimKey];
-const MANY_GONE = Array.from({ length: 39 }, (_, n) => `claim-${n + 20}` as ClaimKey);
+const MANY_GONE = Array.from({ length: 39 }, (_, n) => ({ claim: `claim-${n + 20}` as ClaimKey }));
 const ONE: Apart = { count: 1, until: UNTIL };
 
 describeEach('claims of deferred lists', storeKinds, (stores) => {
@@ -66,12 +66,27 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
     const [a, b] = [lease('a', 0, 2), lease('b', 2, 2)];
     expect(await change(id, [a], [{ ...a, until: UNTIL + 1_000 }]), 'a renewal').toBe(true);
     expect((await read(id)).holders).toEqual({ a: HOLDER, b: anonymous });
-    const released = { from: [{ ...a, until: UNTIL + 1_000 }], to: [free(0, 2)], gone: [A] };
+    const released = { from: [{ ...a, until: UNTIL + 1_000 }], to: [free(0, 2)], gone: [{ claim: A }] };
     expect(await store().change(id, released), 'a release').toBe(true);
     expect((await read(id)).holders).toEqual({ b: anonymous });
-    const taken = { from: [free(0, 2), b], to: [lease('d', 0, 4)], gone: [B], begins: { claim: D, holder: HOLDER } };
+    const taken = {
+      from: [free(0, 2), b],
+      to: [lease('d', 0, 4)],
+      gone: [{ claim: B }],
+      begins: { claim: D, holder: HOLDER },
+    };
     expect(await store().change(id, taken)).toBe(true);
     expect((await read(id)).holders).toEqual({ d: HOLDER });
+  });
+
+  it('lose a leftover holder only as it was read', async () => {
+    const id = await holding(10);
+    await leased(id, 'a', 2, { begins: { claim: A, holder: HOLDER } });
+    const was = { ...HOLDER, name: 'another' };
+    const [a, later] = [lease('a', 0, 2), lease('a', 0, 2)];
+    expect(await store().change(id, { from: [a], to: [later], gone: [{ claim: A, was }] })).toBe(false);
+    expect(await store().change(id, { from: [a], to: [later], gone: [{ claim: A, was: HOLDER }] })).toBe(true);
+    expect((await read(id)).holders).toEqual({});
   });
 
   it('begin only if their holder in the list is as it was read', async () => {
@@ -265,7 +280,7 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
       rest: free(2, 2),
       head: 4,
       fresh: 0,
-      gone: [A],
+      gone: [{ claim: A }],
     };
     expect(await store().take(id, token('t'), taking)).toBe(true);
     expect(await read(id)).toMatchObject({ holders: {}, leases: [free(2, 2)] });
@@ -284,7 +299,7 @@ describeEach('claims of deferred lists', storeKinds, (stores) => {
     expect(await change(id, pieces, to)).toBe(true);
     const back = { from: to, to: pieces, isHandingOut: true, apart: 'none' as const, fresh: { head: 400, count: 0 } };
     const begins = { claim: 'claim-01' as ClaimKey, holder: HOLDER };
-    expect(await store().change(id, { ...back, begins, gone: [A, ...MANY_GONE] })).toBe(true);
+    expect(await store().change(id, { ...back, begins, gone: [{ claim: A }, ...MANY_GONE] })).toBe(true);
     expect((await read(id)).leases).toEqual(pieces);
     expect((await read(id)).holders).toEqual({ 'claim-01': HOLDER });
   });

@@ -77,8 +77,12 @@ describe.each(LANGUAGES)('a worker in %s', (language) => {
 
   it('may exit with 0 after each job, and no delivery counts', async () => {
     const kinds = Array.from({ length: 12 }, (_, n) => ({ do: 'last', n }));
-    const { start, outcomes } = await listOf(served, [...kinds, { do: 'quits', n: 12 }]);
-    expect(await start(command(), '--count', '13', '--timeout', '20')).toMatchObject({ code: 0 });
+    const { start, outcomes, folder } = await listOf(served, [...kinds, { do: 'quits', n: 12 }]);
+    const options = ['--count', '13', '--timeout', '20', '--concurrency', '3'];
+    expect(await start(command(), ...options)).toMatchObject({ code: 0 });
+    // In each of its two deliveries it is begun at most twice.
+    const begun = notesIn(folder).filter((line) => line === 'began 12').length;
+    expect([2, 3, 4]).toContain(begun);
     expect(await outcomes()).toMatchObject([
       ...kinds.map(({ n }) => ({ status: 'succeeded', result: { n, deliveries: 1 } })),
       { status: 'failed', error: { message: 'the worker process ended with exit status 0' } },

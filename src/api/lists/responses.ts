@@ -84,7 +84,7 @@ const SHOWN_JOB = z
     task: z.optional(text('The id of its task.')),
     redrivenAt: z.optional(
       moment(
-        'When its task was redriven, if the task no longer has the outcome of the job. The first outcome of a job stands; the task has the later one.',
+        'When its task was redriven, if the task no longer has the outcome of the job. The first outcome of a job stands; the task has, or will have, a later one.',
       ),
     ),
     result: z.optional(anything('The result of a job that succeeded.')),

@@ -14,8 +14,8 @@ export interface ClaimRules {
   /** The largest number of claims in the list's row. */
   readonly claimsMax: number;
   /**
-   * A number from 0 to 1 that chooses where a claim begins to take free ranges. It is 0 at first, and random after
-   * another claim was faster, so that workers that claim at the same moment do not take the same ranges again.
+   * A number from 0 to 1 that chooses where a claim begins to take free ranges. It is 0 at first, and random when the
+   * claim is planned again, mostly because another claim was faster, so that workers that claim at the same moment do not take the same ranges again.
    */
   readonly spread: number;
 }
@@ -63,8 +63,8 @@ const CONTENDED_MAX = 5;
  * D11. Fresh jobs come before jobs that were given back, so that a job that fails each time does not hold up the
  * others. But if there are many free ranges, they come first. Suspect jobs are never mixed with others.
  *
- * After another claim was faster, the claim takes only fresh jobs, or only a few free ranges, so that it hardly touches
- * what others take.
+ * After another claim was faster, and while there are fresh jobs, the claim takes only these, or only a few free ranges,
+ * so that it hardly touches what others take.
  */
 const candidates = (
   free: readonly Lease[],

@@ -173,19 +173,27 @@ export const claimsOf = ({ leases, holders }: Pick<List, 'leases' | 'holders'>):
     return key === undefined ? [] : [{ key, leases: all, ...(holder ? { holder } : {}) }];
   });
 
-/** The largest number of holders that one write removes. */
-const GONE_MAX = 40;
+/** The largest number of leftover holders that one write removes. A write of many leases removes none. */
+const LEFTOVERS_MAX = 5;
 
 /**
- * The claims with a holder but without a lease after a change. That includes claims that an older release has ended,
- * because it does not know holders.
+ * The claims with a holder but without a lease after a change. Some are leftovers: an older release has ended them,
+ * which does not know holders, or several claims have taken their leases. A leftover is removed only as it was read,
+ * because its claim may have begun again.
  */
 export const goneIn = (
   { leases, holders = {} }: Pick<List, 'leases' | 'holders'>,
   from: readonly Pick<Lease, 'key'>[],
   to: readonly Lease[],
-): readonly ClaimKey[] => {
+): readonly { readonly claim: ClaimKey; readonly was?: Holder }[] => {
   const replaced = new Set(from.map(({ key }) => key));
-  const kept = new Set([...leases.filter(({ key }) => !replaced.has(key)), ...to].map(({ claim }) => claim));
-  return (Object.keys(holders) as ClaimKey[]).filter((claim) => !kept.has(claim)).slice(0, GONE_MAX);
+  const claimsOfAll = (all: readonly Lease[]) => new Set<string | undefined>(all.map(({ claim }) => claim));
+  const ending = claimsOfAll(leases.filter(({ key }) => replaced.has(key)));
+  const kept = claimsOfAll([...leases.filter(({ key }) => !replaced.has(key)), ...to]);
+  const gone = (Object.entries(holders) as [ClaimKey, Holder][]).filter(([claim]) => !kept.has(claim));
+  const leftovers = gone.filter(([claim]) => !ending.has(claim)).slice(0, from.length > PIECES_MAX ? 0 : LEFTOVERS_MAX);
+  return [
+    ...gone.flatMap(([claim]) => (ending.has(claim) ? [{ claim }] : [])),
+    ...leftovers.map(([claim, was]) => ({ claim, was })),
+  ];
 };

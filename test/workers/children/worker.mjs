@@ -23,7 +23,10 @@ const jobs = {
     setImmediate(() => process.exit(0));
     return { n: payload.n, deliveries };
   },
-  quits: () => process.exit(0),
+  quits: ({ payload }) => {
+    note(`began ${payload.n}`);
+    process.exit(0);
+  },
   silent: () => setTimeout(60_000),
   slow: async ({ payload }) => {
     note(`began ${payload.n}`);

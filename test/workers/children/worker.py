@@ -32,6 +32,7 @@ def work(job: Job):
         threading.Timer(0.1, os._exit, [0]).start()
         return {"n": payload["n"], "deliveries": job.deliveries}
     if what == "quits":
+        note(f"began {payload['n']}")
         os._exit(0)
     if what == "silent":
         time.sleep(60)

@@ -85,17 +85,21 @@ const cannotGoOn = (cause: unknown): CommandFailure =>
     { cause },
   );
 
+/** A process that exits with status 0 so soon after it got a job, in ms, was exiting already. */
+const EXITING = 1_000;
+
 /** Passes a job to a process, and returns its result. @throws JobFailed, Retry, WorkerEnded */
 const workOn = async (pool: WorkerPool, list: string, job: HandledJob<object>): Promise<unknown> => {
-  for (;;) {
-    const worker = await pool.take(job.signal);
-    try {
-      return await passTo(worker, pool, list, job);
-    } catch (cause) {
-      // A program may exit after some jobs, to free its memory. It has not begun this job then.
-      const isReplaced = cause instanceof WorkerEnded && cause.isClean && worker.hasWorked && !worker.hasAnswered;
-      if (!isReplaced || job.signal.aborted) throw cause;
-    }
+  const worker = await pool.take(job.signal);
+  const since = performance.now();
+  try {
+    return await passTo(worker, pool, list, job);
+  } catch (cause) {
+    // A program may exit after some jobs, to free its memory. So soon after the job was sent, it has hardly begun it.
+    const isSoon = performance.now() - since < EXITING;
+    const isReplaced = cause instanceof WorkerEnded && cause.isClean && worker.hasWorked && !worker.hasAnswered;
+    if (!isReplaced || !isSoon || job.signal.aborted) throw cause;
+    return passTo(await pool.takeNew(job.signal), pool, list, job);
   }
 };
 

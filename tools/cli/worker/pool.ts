@@ -36,8 +36,14 @@ export class WorkerPool {
   async take(signal: AbortSignal): Promise<WorkerProcess> {
     for (;;) {
       const idle = this.#idle.pop();
-      if (idle?.isLiving) return idle;
-      if (idle) continue;
+      if (!idle) return this.takeNew(signal);
+      if (idle.isLiving) return idle;
+    }
+  }
+
+  /** A new process. @throws as {@link take} does */
+  async takeNew(signal: AbortSignal): Promise<WorkerProcess> {
+    for (;;) {
       await rest(this.#pause, signal);
       signal.throwIfAborted();
       const since = performance.now();

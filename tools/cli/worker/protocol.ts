@@ -65,7 +65,7 @@ type ReadLine =
   | { readonly is: 'other' };
 
 export const readLine = (line: Buffer): ReadLine => {
-  const json = parseJson(line.toString());
+  const json = parseJson(line.toString().trim());
   if (!json.ok || !isObject(json.value) || !('type' in json.value) || !TYPES.has(json.value.type))
     return { is: 'other' };
   if (!isUtf8(line)) return { is: 'faulty', problem: 'it is not UTF-8' };

@@ -26,7 +26,6 @@ const SHOWN = [
 
 /** The metrics of lists and fan-outs, which have no operation. */
 const SHOWN_ONCE = [
-  'ListsOpen',
   'JobsAvailable',
   'JobsLeased',
   'OldestList',
@@ -41,13 +40,7 @@ const SHOWN_ONCE = [
 ] as const satisfies readonly MetricName[];
 
 /** Counts of what there is at a moment. A sum over several minutes has no meaning. */
-const GAUGES: ReadonlySet<MetricName> = new Set([
-  'ListsOpen',
-  'JobsAvailable',
-  'JobsLeased',
-  'MostDeliveries',
-  'FanOutsOpen',
-]);
+const GAUGES: ReadonlySet<MetricName> = new Set(['JobsAvailable', 'JobsLeased', 'MostDeliveries', 'FanOutsOpen']);
 
 /** This is an object instead of a list, so that a new reason does not compile until it is added here. */
 const REASONS: Readonly<Record<SealReason, true>> = {

@@ -235,10 +235,11 @@ interface CompleteOptions extends CommonOptions {
 }
 
 /** The error of failed jobs. @throws WrongUsage */
-const errorGiven = ({ failed, code = 'failed', message }: CompleteOptions) => {
-  const isGiven = message !== undefined || code !== 'failed';
+const errorGiven = ({ failed, code, message }: CompleteOptions) => {
+  const isGiven = message !== undefined || code !== undefined;
   if (isGiven && !failed) throw new WrongUsage('--code and --message need --failed');
-  return isGiven ? { error: { code, message: message ?? code } } : {};
+  const kind = code ?? 'failed';
+  return isGiven ? { error: { code: kind, message: message || kind } } : {};
 };
 
 const completeClaim = async (id: string, claim: string, options: CompleteOptions): Promise<void> => {
