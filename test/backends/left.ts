@@ -94,7 +94,7 @@ export const WHOLE_STAGE = {
   role: 6,
   'log group': 6,
   parameter: 1,
-  alarm: 44,
+  alarm: 48,
   dashboard: 1,
 };
 
@@ -110,6 +110,6 @@ export const STAGE_WITH_CALLBACKS = {
   role: 7,
   'log group': 7,
   parameter: 1,
-  alarm: 134,
+  alarm: 138,
   dashboard: 1,
 };

@@ -29,7 +29,7 @@ export const ACCEPTED: readonly Accepted[] = [
   },
   {
     reasons:
-      /^is a Target of .*, not of |^must be the id of a task in this batch$|^are allowed only for a merged job, |^must be the token of a job of this claim|^must be a list of [01] to \d+ jobs(, the number that the claim has| of the claim$)/,
+      /^is a Target of .*, not of |^must be the id of a task in this batch$|^are allowed only for a merged job, |^must be the token of a job of this claim|^is also the token of (?:jobs|attempted)\[|^must be a list of [01] to \d+ jobs(, the number that the claim has| of the claim$)/,
     because: 'A body has to fit the operation, batch or claim in its path.',
   },
 ];
