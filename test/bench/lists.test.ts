@@ -57,7 +57,7 @@ describe('the benchmark of lists', () => {
         code: 2,
         stderr: expect.stringContaining(message),
       });
-  });
+  }, 300_000);
 });
 
 describe('the picture of the cost of lists', () => {

@@ -68,7 +68,8 @@ describe('Schemathesis', () => {
   });
 
   it('finds nothing but what is accepted', () => {
-    const others = report.findings.filter((finding) => acceptedBy(finding).length === 0);
+    // Node.js refuses a path of some KB with 431 before any route is known, so no operation of the document has it.
+    const others = report.findings.filter((finding) => finding.status !== 431 && acceptedBy(finding).length === 0);
     const examples = [...Map.groupBy(others, ({ check }) => check).values()].flatMap((each) => each.slice(0, 5));
     expect(examples.map(shown), `${others.length} findings, of which five of each check are shown`).toEqual([]);
   });
