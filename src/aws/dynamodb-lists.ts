@@ -129,10 +129,8 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
     const row = await get(headers, listKey(id));
     return row && listOfRow(row);
   };
-  const update = (id: ListId, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) =>
-    conditionally(
-      besideTransactions(() => client.send(new UpdateCommand({ TableName: headers, Key: listKey(id), ...input }))),
-    );
+  const update = (of: string, key: Item, input: Omit<UpdateCommandInput, 'TableName' | 'Key'>) =>
+    conditionally(besideTransactions(() => client.send(new UpdateCommand({ TableName: of, Key: key, ...input }))));
   const inHeader = (id: ListId, change: LeaseChange, becomes?: Apart): TransactItem => ({
     Update: { TableName: headers, Key: listKey(id), ...updateWith(change, becomes) },
   });
@@ -212,7 +210,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       const { key, count, until } = lease;
       const { when, values } = apartAsRead(apart);
       const holder = begins?.holder;
-      const answer = await update(id, {
+      const answer = await update(headers, listKey(id), {
         UpdateExpression: `SET lf.#key = Head, ln.#key = :count, le.#key = :until, Head = Head + :count${holder ? ', lh.#claim = :holder' : ''}`,
         ConditionExpression: [
           HANDS_OUT,
@@ -236,7 +234,7 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       const end = answer?.Attributes?.Head as number | undefined;
       return end === undefined ? undefined : { ...lease, first: end - count };
     },
-    change: async (id, change) => (await update(id, updateWith(change))) !== undefined,
+    change: async (id, change) => (await update(headers, listKey(id), updateWith(change))) !== undefined,
     claimsMax: CLAIMS_MAX,
     claimApart: async (id, key) => {
       const row = await get(table, claimKey(id, key));
@@ -285,27 +283,21 @@ export const dynamoDBLists = (client: DynamoDBDocumentClient, headers: string, t
       return row && takenOf(row);
     },
     noteAmount: async (id, token, wanted) => {
-      const update = new UpdateCommand({
-        TableName: table,
-        Key: triggerKey(id, token),
+      const stored = await update(table, triggerKey(id, token), {
         UpdateExpression: 'SET Wanted = if_not_exists(Wanted, :wanted)',
         ConditionExpression: 'attribute_exists(Id)',
         ExpressionAttributeValues: { ':wanted': wanted },
         ReturnValues: 'UPDATED_NEW',
       });
       // The row is gone if the list was deleted meanwhile.
-      const stored = await conditionally(besideTransactions(() => client.send(update)));
       return (stored?.Attributes?.Wanted as string | undefined) ?? wanted;
     },
     goOn: async (id, token, started) => {
-      const update = new UpdateCommand({
-        TableName: table,
-        Key: triggerKey(id, token),
+      await update(table, triggerKey(id, token), {
         UpdateExpression: 'SET Started = :started',
         ConditionExpression: 'attribute_exists(Id) AND (attribute_not_exists(Started) OR Started < :started)',
         ExpressionAttributeValues: { ':started': started },
       });
-      await conditionally(besideTransactions(() => client.send(update)));
     },
     take: (id, token, { ranges, from, rest, head, fresh, wanted, gone }) =>
       transactionally(

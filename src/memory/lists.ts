@@ -244,9 +244,8 @@ const changed = (list: List, change: LeaseChange): List | undefined => {
 };
 
 /** Whether the holder of a claim that begins is as it was read. */
-const mayBegin = ({ holders = {} }: List, begins: Beginning | undefined): boolean => {
-  return !begins || isSameHolder(holders[begins.claim], begins.was);
-};
+const mayBegin = ({ holders = {} }: List, begins: Beginning | undefined): boolean =>
+  !begins || isSameHolder(holders[begins.claim], begins.was);
 
 const isSameHolder = (a: Holder | undefined, b: Holder | undefined): boolean =>
   a?.since === b?.since && a?.name === b?.name;

@@ -6,7 +6,7 @@
 import type { ItemOutcome } from '../domain/fan-outs/fan-out.ts';
 import type { Millis, Token } from '../domain/ids.ts';
 import type { ClaimKey, ListId, Range } from '../domain/lists/ids.ts';
-import type { Apart, Holder, Job, Lease, List, NewList, StoredClaim } from '../domain/lists/list.ts';
+import type { Apart, Gone, Holder, Job, Lease, List, NewList, StoredClaim } from '../domain/lists/list.ts';
 import type { Page } from '../domain/page.ts';
 
 /** The jobs that one call adds. */
@@ -48,13 +48,6 @@ interface Taking {
   /** The amount that was requested, as a text, if it is known. */
   readonly wanted?: string;
   readonly gone: readonly Gone[];
-}
-
-/** A claim whose holder is removed from the list's row. */
-interface Gone {
-  readonly claim: ClaimKey;
-  /** If given, the write succeeds only if this is still the holder. */
-  readonly was?: Holder;
 }
 
 /** A claim that begins. The write succeeds only if the list's row has the holder of this claim as it was read. */
@@ -121,7 +114,8 @@ export interface Lists {
   /**
    * Leases the next `count` jobs that were never handed out (D2). Succeeds only if `count` of the first `total` jobs
    * were never handed out, the list hands out jobs, its row has fewer than `most` leases, its claims in rows of their
-   * own and the claim's holder are as read, and the key is unused. The lease's `first` is ignored, and returned as it was stored.
+   * own and the claim's holder are as read, and the key is unused. The lease's `first` is ignored, and returned as it
+   * was stored.
    */
   leaseFresh(id: ListId, lease: Lease, take: FreshTaking): Promise<Lease | undefined>;
   /** Replaces leases in the list's row, if the stored leases are as they were read (D3 to D6). */

@@ -1,26 +1,12 @@
-/** Claims beyond the largest number in a list's row (D13), and lists that an older release opened. */
+/** Claims beyond the largest number in a list's row (D13). */
 import { describe, expect, it } from 'vitest';
-import { FIRST } from '../../src/domain/lists/deliveries.ts';
-import type { ClaimKey } from '../../src/domain/lists/ids.ts';
-import { freed, type List } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { availableIn, jobsPage, listProgress } from '../../src/steps/lists/jobs.ts';
 import { bytesInString } from '../../src/util/json-text.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
-import {
-  deliveriesIn,
-  expectWhole,
-  LIST,
-  type ListKit,
-  listKit,
-  MINUTE,
-  result,
-  rowsLeft,
-  token,
-  tokensIn,
-} from './kit.ts';
+import { deliveriesIn, expectWhole, LIST, type ListKit, listKit, MINUTE, result, rowsLeft, tokensIn } from './kit.ts';
 
 const TRACKER = `~${LIST}` as never;
 const OVER = MINUTE + 2 * CLOCK_SKEW + 1_000;
@@ -317,90 +303,5 @@ describe('a list with the most claims', () => {
     expect(rows(kit)).toBe(MOST - 20 + 1);
     for (let n = 0; n < 60; n += 1) await kit.got(`next-${n}`, 10);
     expectWhole(kit);
-  });
-});
-
-describe('a list of an older release', () => {
-  /** Makes the row as the older release stored it. */
-  const age = (kit: ListKit): void => {
-    const { holders: _, ...list } = kit.tables.fanOuts.get(TRACKER) as List;
-    kit.tables.fanOuts.set(TRACKER, list as never);
-  };
-
-  it.each([64, 0])('works as before, with %i claims in its row at most', async (claimsMax) => {
-    const kit = listKit({ claimsMax });
-    await kit.open();
-    await kit.add(9, 'add');
-    age(kit);
-    const [a, b] = [await kit.got('a', 2), await kit.got('b', 2)];
-    expect(await kit.got('a', 2)).toEqual(a);
-    expect(await kit.renew(a.handle)).toMatchObject({ kind: 'renewed' });
-    await kit.complete(a.handle);
-    expect(await kit.release(b.handle, [2])).toMatchObject({ kind: 'released', count: 2, failed: 0 });
-    expect(tokensIn(await kit.claim('c', 9))).toEqual([3, 2, 4, 5, 6, 7, 8]);
-    expect(await kit.break('c')).toMatchObject({ kind: 'broken', count: 7 });
-    kit.now += OVER;
-    expect(await kit.trigger(3)).toEqual({ kind: 'triggered', count: 3 });
-    await kit.got('d', 9);
-    kit.now += OVER;
-    await kit.got('e', 1);
-    expect((await kit.read()).holders).toBeUndefined();
-    expectWhole(kit);
-  });
-
-  it('loses the holders of claims that the older release ends', async () => {
-    const kit = await holding(9);
-    const { handle } = await kit.got('a', 2);
-    const [key] = Object.keys((await kit.read()).holders ?? {}) as ClaimKey[];
-    const list = await kit.read();
-    kit.tables.fanOuts.set(TRACKER, { ...list, leases: [freed({ first: 0, count: 2 }, FIRST)] } as never);
-    expect(await kit.renew(handle)).toEqual({ kind: 'lost' });
-    expect(tokensIn(await kit.claim('a', 2)), 'the same id again').toEqual([2, 3]);
-    expect(Object.keys((await kit.read()).holders ?? {})).toEqual([key]);
-    kit.tables.fanOuts.set(TRACKER, { ...list, leases: [freed({ first: 0, count: 2 }, FIRST)] } as never);
-    await kit.trigger(1);
-    expect((await kit.read()).holders).toEqual({});
-  });
-
-  it('accepts any amount for the token of its trigger', async () => {
-    const kit = await holding(9);
-    await kit.trigger(4);
-    const name = `${LIST}#t`;
-    const { wanted: _, ...old } = kit.tables.listTriggers.get(name) ?? { ranges: [], started: 0 };
-    kit.tables.listTriggers.set(name, old);
-    expect(await kit.trigger(5)).toEqual({ kind: 'triggered', count: 4 });
-  });
-});
-
-describe('the token of a trigger', () => {
-  it('belongs to its amount', async () => {
-    const kit = await holding(9);
-    expect(await kit.trigger(4)).toEqual({ kind: 'triggered', count: 4 });
-    expect(await kit.trigger(5)).toEqual({ kind: 'other-amount', wanted: '4 jobs' });
-    expect(await kit.trigger({ percent: 4 })).toEqual({ kind: 'other-amount', wanted: '4 jobs' });
-    expect(await kit.trigger({ percent: 12.5 }, 'u')).toEqual({ kind: 'triggered', count: 2 });
-    expect(await kit.trigger({ percent: 12 }, 'u')).toEqual({ kind: 'other-amount', wanted: '12.5 percent' });
-    expect(await kit.start()).toHaveLength(6);
-    expect(await kit.lists.trigger(LIST, token('t'))).toMatchObject({ wanted: '4 jobs' });
-    expectWhole(kit);
-  });
-
-  it('belongs to the first of two amounts that come at once', async () => {
-    const cuts = await atEachCut(async (n) => {
-      const kit = await holding(9);
-      let first: unknown;
-      const { gate, isReached } = gateAt(n, 'before', async () => {
-        first = await kit.trigger(2);
-      });
-      const answer = await kit.behind(gate).trigger(3);
-      const taken = kit.tables.listTriggers.get(`${LIST}#t`);
-      const isFirst = taken?.wanted === '2 jobs';
-      expect(answer).toEqual(isFirst ? { kind: 'other-amount', wanted: '2 jobs' } : { kind: 'triggered', count: 3 });
-      if (isReached())
-        expect(first).toEqual(isFirst ? { kind: 'triggered', count: 2 } : { kind: 'other-amount', wanted: '3 jobs' });
-      expect(await kit.start(), 'as many tasks as jobs were triggered').toHaveLength(isFirst ? 2 : 3);
-      return isReached();
-    });
-    expect(cuts).toBeGreaterThan(3);
   });
 });

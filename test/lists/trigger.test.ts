@@ -4,7 +4,7 @@ import { countOf } from '../../src/domain/lists/ranges.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
-import { JOBS_AT_ONCE, startJobs, takeJobs } from '../../src/steps/lists/trigger.ts';
+import { JOBS_AT_ONCE, startJobs } from '../../src/steps/lists/trigger.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
 import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, token, tokensIn } from './kit.ts';
 
@@ -315,21 +315,4 @@ describe('a trigger message', () => {
     const [job] = (await startJobs(kit, message())).jobs;
     expect(job?.body).toBe('{"operation":"ship","id":"l:0","payload":{"depot":"MUC","job":"ü"}}');
   });
-});
-
-it('knows the amount of a token also if the register function was faster', async () => {
-  const kit = listKit();
-  await kit.open();
-  await kit.add(5);
-  const { lists } = kit;
-  // The message is handled before the API function takes the jobs.
-  const { register } = kit.queues;
-  kit.queues.register = async (...sent) => {
-    await register(...sent);
-    await takeJobs(kit, { list: LIST, token: token('t'), count: 2 });
-  };
-  expect(await kit.trigger(2)).toEqual({ kind: 'triggered', count: 2 });
-  expect(await lists.trigger(LIST, token('t'))).toMatchObject({ wanted: '2 jobs' });
-  expect(await kit.trigger(2)).toEqual({ kind: 'triggered', count: 2 });
-  expect(await kit.trigger(3)).toEqual({ kind: 'other-amount', wanted: '2 jobs' });
 });

@@ -107,7 +107,7 @@ export const poison: ScenarioChange = (scenario) => ({
   config: { ...scenario.config, lists: { ...scenario.config.lists, maxDeliveries: 3 } },
   lists: withWorkers(
     scenario,
-    { count: 3, poison: 0.3, reportAttempts: true, dying: 0, span: 0, lease: 1_000, atOnce: 12 },
+    { count: 3, poison: 0.3, reportAttempts: true, dying: 0, span: 0, lease: 1_000, atOnce: 12, twice: 0 },
     { hasOperation: false, people: [TWENTY_JOBS], ending: 'finish' },
   ),
 });

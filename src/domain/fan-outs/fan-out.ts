@@ -244,11 +244,11 @@ const SUM_PER_GROUP: Millis = 1;
  * Whether the failed items are to be summed now (T10). The clock of the function that summed them last may differ.
  * @param after a time by this process's clock after which the last sum certainly began, if there is one
  */
-export const isSumDue = (fanOut: FanOut, now: Millis, after = Number.NEGATIVE_INFINITY): boolean => {
+export const isSumDue = (fanOut: FanOut, now: Millis, after?: Millis): boolean => {
   const { ended, summedAt, groups } = fanOut;
   const pause = Math.max(SUM_EVERY, groups * SUM_PER_GROUP);
-  const isOver = (since: Millis): boolean => Math.abs(now - since) >= pause;
-  return !ended && sumsFailures(fanOut) && (summedAt === undefined || (isOver(summedAt) && isOver(after)));
+  const isOver = (since: Millis | undefined): boolean => since === undefined || Math.abs(now - since) >= pause;
+  return !ended && sumsFailures(fanOut) && isOver(summedAt) && isOver(after);
 };
 
 /** Whether nothing has happened for too long. Deferred lists never count as idle. @param seenAt time of the last ack */

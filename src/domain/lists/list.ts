@@ -81,7 +81,7 @@ export interface List extends FanOut {
    * come before `head`.
    */
   readonly leases: readonly Lease[];
-  /** Who has the claims in the list's row. Undefined if an older release opened the list. */
+  /** The holders of the claims in the list's row. Undefined if an older release opened the list. */
   readonly holders?: Readonly<Record<ClaimKey, Holder>>;
   readonly apart?: Apart;
 }
@@ -173,6 +173,13 @@ export const claimsOf = ({ leases, holders }: Pick<List, 'leases' | 'holders'>):
     return key === undefined ? [] : [{ key, leases: all, ...(holder ? { holder } : {}) }];
   });
 
+/** A claim whose holder is removed from the list's row. */
+export interface Gone {
+  readonly claim: ClaimKey;
+  /** If given, the write succeeds only if this is still the holder. */
+  readonly was?: Holder;
+}
+
 /** The largest number of leftover holders that one write removes. A write of many leases removes none. */
 const LEFTOVERS_MAX = 5;
 
@@ -185,7 +192,7 @@ export const goneIn = (
   { leases, holders = {} }: Pick<List, 'leases' | 'holders'>,
   from: readonly Pick<Lease, 'key'>[],
   to: readonly Lease[],
-): readonly { readonly claim: ClaimKey; readonly was?: Holder }[] => {
+): readonly Gone[] => {
   const replaced = new Set(from.map(({ key }) => key));
   const claimsOfAll = (all: readonly Lease[]) => new Set<string | undefined>(all.map(({ claim }) => claim));
   const ending = claimsOfAll(leases.filter(({ key }) => replaced.has(key)));

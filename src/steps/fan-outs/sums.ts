@@ -42,8 +42,8 @@ const REMEMBERED = 10_000;
 interface Look {
   /** When it reads the header again. */
   readonly next: Millis;
-  /** When it read the header last, when the last sum then began by the header, and the time in `isSumDue`. */
-  readonly seen?: { readonly at: Millis; readonly summedAt: Millis | undefined; readonly after: Millis };
+  /** When it read the header last, when the last sum then began by the header, and `after` as in `isSumDue`. */
+  readonly seen?: { readonly at: Millis; readonly summedAt: Millis | undefined; readonly after: Millis | undefined };
 }
 
 /** The fan-outs that a process remembers, for each store. A warm function keeps its store. */
@@ -88,8 +88,8 @@ export const sumIfDue = async ({ fanOuts, machine }: FanOutDeps, fanOut: FanOut)
   const now = machine.now();
   const { next = now + LOOK_EVERY, seen } = known.get(id) ?? {};
   // A sum that the last look did not show began after it, whatever the clock of its function says.
-  const after = seen === undefined || seen.summedAt === summedAt ? seen?.after : seen.at;
-  remember(known, id, { next, seen: { at: now, summedAt, after: after ?? Number.NEGATIVE_INFINITY } });
+  const after = seen?.summedAt === summedAt ? seen?.after : seen?.at;
+  remember(known, id, { next, seen: { at: now, summedAt, after } });
   if (!isSumDue(fanOut, now, after) || !(await fanOuts.beginSum(id, summedAt, now))) return undefined;
   remember(known, id, { next, seen: { at: now, summedAt: now, after: now } });
   return failedIn(fanOuts, fanOut);

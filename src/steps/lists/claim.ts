@@ -175,8 +175,9 @@ const changeOf = (list: List, { from, rest, fresh }: ClaimTaking, mine: readonly
 };
 
 /**
- * The check that no other request with the same id has begun this claim meanwhile: both would get jobs. @param holder
- * who is stored in the list's row
+ * The check that no other request with the same id has begun this claim meanwhile: both would get jobs.
+ *
+ * @param holder the holder to store in the list's row
  */
 const beginningOf = ({ holders }: List, key: ClaimKey, holder?: Holder): { readonly begins?: Beginning } => {
   const was = holders?.[key];

@@ -6,7 +6,7 @@ const SAME_PRESS = 1_000;
 /** Exit status after Ctrl-C. */
 const INTERRUPTED = 130;
 
-/** After SIGHUP, because its terminal has closed, nobody reads what the worker says. */
+/** After SIGHUP the terminal is closed. Writes to it fail, which must not end the worker. */
 const loseTerminal = (): void => {
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 };

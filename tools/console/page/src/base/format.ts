@@ -95,3 +95,7 @@ const PLAIN = /^[\w@%+=:,./…-]+$/;
  * contain any text.
  */
 export const shellWord = (text: string): string => (PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** A value as text, or a dash if there is none. */
+export const orDash = (value: number | undefined, format: (value: number) => string): string =>
+  value === undefined ? '–' : format(value);

@@ -1,8 +1,8 @@
 /** The contents of the charts. Pure. */
-import type { MetricName } from '../../../../../src/domain/events/metrics.ts';
 import type { MetricsView, Series } from '../../../server/shapes.ts';
-import { capital, clock, count, duration, percent, plural } from '../base/format.ts';
-import { latestMax, maxima, meanOfMinute, means, moments, perMinute, type Steps, stepsOf } from './series.ts';
+import { capital, clock, count, duration, orDash, percent, plural } from '../base/format.ts';
+import { maxima, meanOfMinute, means, moments, perMinute, type Steps, stepsOf, sums } from './series.ts';
+import { type TrackerKind, trackerCharts } from './tracker-charts.ts';
 
 export interface Line {
   readonly name: string;
@@ -44,7 +44,7 @@ export const windowInWords = (millis: number): string =>
 const inTheView = ({ from, step, steps, totals: { since } }: MetricsView, now: number): string =>
   since > from ? `since ${clock(since, now)}, when the counts begin` : `in the last ${windowInWords(steps * step)}`;
 
-type Drawn = Omit<Chart, 'at' | 'step' | 'none'>;
+export type Drawn = Omit<Chart, 'at' | 'step' | 'none'>;
 
 interface Shown {
   /** The metrics of the shown time range. Undefined until they have arrived. */
@@ -56,7 +56,7 @@ interface Shown {
 }
 
 /** What charts show: tasks and calls, deferred lists, or fan-outs. */
-export type ChartsKind = 'tasks' | 'lists' | 'fan-outs';
+export type ChartsKind = 'tasks' | TrackerKind;
 
 /** @param of the dimensions to select: those of one operation, or none to include all operations. */
 export const chartsOf = (
@@ -66,7 +66,8 @@ export const chartsOf = (
 ): readonly Chart[] => {
   const { step } = view ?? NONE;
   const at = view && moments(view);
-  return DRAWN[kind](view ?? NONE, recent, of).map((chart) => ({
+  const drawn = kind === 'tasks' ? tasks(view ?? NONE, recent, of) : trackerCharts(kind, view ?? NONE, recent);
+  return drawn.map((chart) => ({
     ...chart,
     at,
     step,
@@ -77,14 +78,11 @@ export const chartsOf = (
 const isEmpty = ({ lines, isWhole }: Drawn): boolean =>
   lines.every(({ values }) => values.every((value) => value === null || (isWhole && value === 0)));
 
-const inWords = (value: number | undefined, format: (value: number) => string): string =>
-  value === undefined ? '–' : format(value);
-
 const tasks = (view: MetricsView, recent: MetricsView, of: Series['of']): readonly Drawn[] => {
   return [
     {
       name: 'Batch fill',
-      latest: inWords(meanOfMinute(recent, 'FillRatio', of), (value) => percent(value / 100)),
+      latest: orDash(meanOfMinute(recent, 'FillRatio', of), (value) => percent(value / 100)),
       lines: [{ name: 'mean', values: means(stepsOf(view, 'FillRatio', of)), as: 'first' }],
       format: (value) => percent(value / 100),
       nothing: 'no batch was sealed',
@@ -92,14 +90,14 @@ const tasks = (view: MetricsView, recent: MetricsView, of: Series['of']): readon
     },
     {
       name: 'Wait of the oldest task in a batch',
-      latest: inWords(meanOfMinute(recent, 'Wait', of), duration),
+      latest: orDash(meanOfMinute(recent, 'Wait', of), duration),
       lines: meanAndMax(stepsOf(view, 'Wait', of)),
       format: duration,
       nothing: 'no task finished its wait',
     },
     {
       name: 'Downstream response time',
-      latest: inWords(meanOfMinute(recent, 'DownstreamLatency', of), duration),
+      latest: orDash(meanOfMinute(recent, 'DownstreamLatency', of), duration),
       lines: meanAndMax(stepsOf(view, 'DownstreamLatency', of)),
       format: duration,
       nothing: 'no downstream call was made',
@@ -134,105 +132,10 @@ const tasks = (view: MetricsView, recent: MetricsView, of: Series['of']): readon
   ];
 };
 
-/** Values that the sweep measures once a minute. @param nothing as in {@link Chart} */
-const gauge = (
-  view: MetricsView,
-  recent: MetricsView,
-  name: string,
-  metrics: Readonly<Partial<Record<MetricName, string>>>,
-  format: (value: number) => string,
-  nothing: string,
-): Drawn => {
-  const all = Object.entries(metrics) as readonly (readonly [MetricName, string])[];
-  return {
-    name,
-    latest: all.map(([metric]) => inWords(latestMax(recent, metric), format)).join(' / '),
-    lines: all.map(([metric, line], index) => ({
-      name: line,
-      values: maxima(stepsOf(view, metric)),
-      as: index === 0 ? 'first' : 'second',
-    })),
-    format,
-    nothing,
-  };
-};
-
-/** Counts of events. @param metrics the names of their lines, by metric */
-const events = (
-  view: MetricsView,
-  recent: MetricsView,
-  name: string,
-  metrics: Readonly<Partial<Record<MetricName, string>>>,
-  nothing: string,
-): Drawn => {
-  const all = Object.entries(metrics) as readonly (readonly [MetricName, string])[];
-  return {
-    name,
-    latest: all.map(([metric]) => count(perMinute(recent, metric))).join(' / '),
-    lines: all.map(([metric, line], index) => ({
-      name: line,
-      values: sums(view, metric, {}),
-      as: index === 0 ? 'first' : 'second',
-    })),
-    format: count,
-    nothing,
-    isWhole: true,
-  };
-};
-
-const lists = (view: MetricsView, recent: MetricsView): readonly Drawn[] => [
-  gauge(
-    view,
-    recent,
-    'Jobs available / claimed',
-    { JobsAvailable: 'available', JobsLeased: 'claimed' },
-    count,
-    'no list was open',
-  ),
-  gauge(view, recent, 'Oldest open list', { OldestList: 'age' }, duration, 'no list was open'),
-  gauge(view, recent, 'Most deliveries of a job', { MostDeliveries: 'deliveries' }, count, 'no list was open'),
-  events(
-    view,
-    recent,
-    'Jobs failed after their deliveries / claims refused',
-    { JobsUndeliverable: 'jobs', ClaimsRefused: 'claims' },
-    'no job failed by its deliveries, and no claim was refused',
-  ),
-];
-
-const fanOuts = (view: MetricsView, recent: MetricsView): readonly Drawn[] => [
-  gauge(view, recent, 'Open fan-outs', { FanOutsOpen: 'fan-outs' }, count, 'no fan-out was open'),
-  gauge(view, recent, 'Oldest open fan-out', { OldestFanOut: 'age' }, duration, 'no fan-out was open'),
-  events(
-    view,
-    recent,
-    'Completed fan-outs and lists',
-    { FanOutsCompleted: 'completed' },
-    'no fan-out and no list completed',
-  ),
-  events(
-    view,
-    recent,
-    'Fan-outs failed / expired',
-    { FanOutsFailed: 'failed', FanOutsExpired: 'expired' },
-    'no fan-out failed or expired',
-  ),
-];
-
-const DRAWN: Readonly<
-  Record<ChartsKind, (view: MetricsView, recent: MetricsView, of: Series['of']) => readonly Drawn[]>
-> = { tasks, lists, 'fan-outs': fanOuts };
-
 const meanAndMax = (steps: Steps | undefined): readonly Line[] => [
   { name: 'mean', values: means(steps), as: 'first' },
   { name: 'max', values: maxima(steps), as: 'second' },
 ];
-
-/** The sum of each step. A step without a value has the sum 0. */
-const sums = (view: MetricsView, metric: MetricName, of: Series['of']): readonly number[] => {
-  const steps = stepsOf(view, metric, of);
-  return Array.from({ length: view.steps }, (_, index) => steps?.sum[index] ?? 0);
-};
 
 const ended = (view: MetricsView, of: Series['of']): readonly number[] => {
   const bad = sums(view, 'TasksFailed', of);

@@ -66,6 +66,12 @@ export const latestMax = (view: MetricsView, metric: MetricName): number | undef
     .slice(-Math.max(2, Math.round(GAUGE_WITHIN / view.step)))
     .findLast((value) => value !== null) ?? undefined;
 
+/** The sum of each step. A step without a value has the sum 0. */
+export const sums = (view: MetricsView, metric: MetricName, of: Of = {}): readonly number[] => {
+  const steps = stepsOf(view, metric, of);
+  return Array.from({ length: view.steps }, (_, index) => steps?.sum[index] ?? 0);
+};
+
 /** The mean of each step. Null if a step has no value, which leaves a gap in the chart. */
 export const means = (steps: Steps | undefined): (number | null)[] =>
   (steps?.sum ?? []).map((sum, index) => {
