@@ -3,9 +3,9 @@
  * the gate counts requests to stores and queues, and rows per request. A step that reads all Targets, and not only its
  * own, exceeds the bounds.
  *
- * An invocation makes at most {@link ONCE} requests. It may make {@link EACH} more for each message, each batch that it
- * opens, each time it settles tasks, and each call to the downstream, and {@link ITEM} more for each row of a task that
- * is an item of a fan-out. A request has at most as many rows as the largest of these: the invocation's messages, the
+ * An invocation makes at most {@link WAKING} requests for each message. It may make {@link EACH} more for each message,
+ * each batch that it opens, each time it settles tasks, and each call to the downstream, and {@link ITEM} more for each
+ * row of a task that is an item of a fan-out. A request has at most as many rows as the largest of these: the invocation's messages, the
  * tasks of two batches, the Targets that are woken together, the pages of slots, and the inputs of a merged request. An
  * invocation that wakes many Targets at a limited pace must keep to that pace.
  */
@@ -19,8 +19,11 @@ import type { Gate } from '../../src/virtual/gate.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { Configurations } from './configurations.ts';
 
-/** A signal to each of the Targets that are woken together, a deleted row for each, and the requests around them. */
-const ONCE = 2 * TOGETHER + 20;
+/**
+ * A signal to each of the Targets that are woken together, a deleted row for each, and the requests around them. The
+ * batch of each message may free a slot, and so wake Targets.
+ */
+const WAKING = 2 * TOGETHER + 20;
 const EACH = 40;
 /**
  * Requests for an item that was acked before: its ack, the note of its failure, and seven in a tree of four levels (the
@@ -59,7 +62,7 @@ export const metered = (
     // Each woken Target needs one request and a share of two other requests.
     const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
     judge(() => {
-      const bound = ONCE + EACH * work + ITEM * items + pace.requests;
+      const bound = WAKING * run.messages + EACH * work + ITEM * items + pace.requests;
       demand(requests <= bound, 'the number of requests of a step is bounded', { ...run, call, requests, bound });
       demand(rows <= Math.max(most, pace.rows), 'the number of rows of a request is bounded', {
         ...run,

@@ -57,7 +57,9 @@ export class PoisonedDownstream {
 
 const failed = (reason: string): Answer => ({ kind: 'unavailable', reason, mayRetryAtOnce: true });
 
-const COOL_DOWN: Millis = 30_000;
+export const COOL_DOWN: Millis = 30_000;
+/** The number of failures that open the circuit. */
+export const FAILURES = 5;
 const TIMEOUT: Millis = 2_000;
 const TASKS = 20;
 
@@ -72,7 +74,7 @@ const only = (
     shards: 1,
     batch: { ...operation.batch, maxSize: TASKS, maxBytes: 1_000_000, maxWait: 1_000 },
     retry: { immediate: 1, maxAttempts: 3, minDelay: 1_000, maxDelay: 300_000, bisect: true, isolate: true },
-    circuit: { failures: 5, coolDown: COOL_DOWN },
+    circuit: { failures: FAILURES, coolDown: COOL_DOWN },
     downstream: { ...operation.downstream, timeout: TIMEOUT },
     ...change,
   })),
@@ -104,7 +106,7 @@ export const poisonedBatch = (scenario: Scenario): Scenario =>
       id: n === scenario.seed % TASKS ? 'bad' : `good${n}`,
       depot: '1',
     })),
-    { circuit: scenario.seed % 3 === 0 ? null : { failures: 5, coolDown: COOL_DOWN } },
+    { circuit: scenario.seed % 3 === 0 ? null : { failures: FAILURES, coolDown: COOL_DOWN } },
   );
 
 /** How long tasks of {@link poisonedTargets} are at fault. */
