@@ -148,6 +148,7 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'processed input processed again': ['J3'],
 
   'freed slot reads the whole slot queue': ['W1'],
+  'registration reads every task': ['R1'],
   'lock expires while its Target waits': ['Q4'],
   'lock expires while its operation is paused': ['Q4'],
   'lock expires while an elect message is lost': ['Q4'],

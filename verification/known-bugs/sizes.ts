@@ -4,10 +4,11 @@
  */
 
 import { mustStay } from '../../src/domain/batches/lock.ts';
-import type { Millis } from '../../src/domain/ids.ts';
+import type { Millis, TaskId } from '../../src/domain/ids.ts';
 import type { RegisterMessage } from '../../src/domain/register/register-message.ts';
 import type { Locks } from '../../src/ports/locks.ts';
 import type { Operations } from '../../src/ports/operations.ts';
+import type { Tasks } from '../../src/ports/tasks.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { registerAll } from '../../src/steps/register/register.ts';
 import { sweep } from '../../src/steps/repair/sweep.ts';
@@ -64,6 +65,21 @@ const receivedMessagesRegisteredAgain = (): Bug => {
   };
 };
 
+/** The register function reads every task that it has ever registered. */
+const everyTaskRead = (): Bug => {
+  const known = new Set<TaskId>();
+  return {
+    registerAll: (deps, messages, onFailure) => {
+      const insert: Tasks['insert'] = async (tasks) => {
+        for (const { id } of tasks) known.add(id);
+        await Promise.all([...known].map((id) => deps.tasks.get(id)));
+        return deps.tasks.insert(tasks);
+      };
+      return registerAll({ ...deps, tasks: { ...deps.tasks, insert } }, messages, onFailure);
+    },
+  };
+};
+
 /** A bug, the size of the schedules that show it, and the promise that it breaks. */
 type SizeBug = readonly [
   name: string,
@@ -76,6 +92,7 @@ type SizeBug = readonly [
 
 export const SIZE_BUGS: readonly SizeBug[] = [
   ['freed slot reads the whole slot queue', 'large', wholeSlotQueueRead, /number of rows of a request is bounded/],
+  ['registration reads every task', 'large', everyTaskRead(), /number of requests of a step is bounded/],
   ['lock expires while its Target waits', 'long', lockOfWaitingTargetNotKept, /is not deleted by its time to live/],
   [
     'lock expires while its operation is paused',
