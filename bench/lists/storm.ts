@@ -8,18 +8,17 @@
 import { strict as assert } from 'node:assert';
 import { type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
 import type { Job } from '../../src/domain/lists/list.ts';
-import { endOf } from '../../src/domain/lists/ranges.ts';
 import type { JobResult } from '../../src/ports/lists.ts';
 import { ListBusy } from '../../src/steps/contention.ts';
 import type { ListDeps } from '../../src/steps/deps.ts';
 import { seal } from '../../src/steps/fan-outs/complete.ts';
-import { visit } from '../../src/steps/fan-outs/patrol.ts';
-import { progressOf } from '../../src/steps/fan-outs/progress.ts';
-import { type Claimed, type ClaimedJob, claimJobs } from '../../src/steps/lists/claim.ts';
+import { type Claimed, claimJobs } from '../../src/steps/lists/claim.ts';
 import { complete } from '../../src/steps/lists/complete.ts';
 import { release } from '../../src/steps/lists/release.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { total } from '../meter.ts';
+import { type Before, check } from './storm-check.ts';
+import { isPoison, outcomeOf, POISON, Seen } from './storm-jobs.ts';
 import { claimNamed, heldBy, LIST_ROW, newListId, openList, spending, TRACKER, type World } from './world.ts';
 
 export interface Storm {
@@ -37,14 +36,6 @@ export interface Storm {
   readonly holders: number;
   readonly seed: number;
 }
-
-/** One of this many jobs fails. */
-const FAILS = 1_000;
-/** The poison jobs are spread over the list, and are never those that fail. */
-const isPoison = (poison: number, token: number): boolean =>
-  poison > 0 && token % Math.max(2, Math.round(1 / poison)) === 1 && token % FAILS !== 7;
-const outcomeOf = (poison: number, token: number) =>
-  token % FAILS === 7 || isPoison(poison, token) ? 'failed' : 'succeeded';
 
 const LEASE = 300_000;
 /** The time by which each claim advances the clock, in ms. While a worker works, some tens of other claims happen. */
@@ -110,78 +101,12 @@ const untilAnswered = async <T>(ask: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** A record of what the workers did, because the list's rows do not contain it. */
-class Seen {
-  claims = 0;
-  deaths = 0;
-  takeovers = 0;
-  busy = 0;
-  /** The number of jobs that a worker got while another worker still had a lease on them, according to the answers. */
-  atOnce = 0;
-  lostReplies = 0;
-  releases = 0;
-  /** The most deliveries of a job that is not poison, and of one that is. */
-  readonly deliveries = { others: 0, poison: 0 };
-  /** The number of live workers that have jobs. */
-  holding = 0;
-  #idleAt = 0;
-
-  /** Whether no live worker has had jobs for the length of a pause. */
-  isIdle(): boolean {
-    const now = performance.now();
-    if (this.holding > 0 || now < this.#idleAt + PAUSE) return false;
-    this.#idleAt = now;
-    return true;
-  }
-
-  /** For each job, the number of times that a worker finished it. */
-  readonly worked = new Map<number, number>();
-  /** For each job, its worker and the end of the lease, according to the answer to the claim. */
-  readonly #held = new Map<number, { readonly by: string; readonly until: number }>();
-
-  /** For each job, the number of its workers that died. */
-  readonly died = new Map<number, number>();
-
-  diedWith(jobs: readonly Job[]): void {
-    for (const { token } of jobs) this.died.set(token, (this.died.get(token) ?? 0) + 1);
-  }
-
-  handedOut(by: string, jobs: readonly ClaimedJob[], until: number, now: number, poison: number): void {
-    this.claims += 1;
-    let isTakeover = false;
-    for (const { token, deliveries } of jobs) {
-      const kind = isPoison(poison, token) ? 'poison' : 'others';
-      this.deliveries[kind] = Math.max(this.deliveries[kind], deliveries);
-      const before = this.#held.get(token);
-      if (before && before.by !== by) {
-        isTakeover = true;
-        if (before.until >= now) this.atOnce += 1;
-      }
-      this.#held.set(token, { by, until });
-    }
-    if (isTakeover) this.takeovers += 1;
-  }
-
-  /** A worker gave its jobs back, so another one may have them at once. */
-  released(tokens: readonly number[]): void {
-    this.releases += 1;
-    for (const token of tokens) this.#held.delete(token);
-  }
-
-  finished(tokens: readonly number[]): void {
-    for (const token of tokens) this.worked.set(token, (this.worked.get(token) ?? 0) + 1);
-  }
-}
-
 const work = (by: string, jobs: readonly Job[]): JobResult[] =>
   jobs.map(({ token, payload }) => {
     const { job } = JSON.parse(payload) as { job: string };
     assert.equal(Number(job), token, 'each token has the payload that was added as that one');
     return { token, outcome: outcomeOf(0, token), result: JSON.stringify({ by }) };
   });
-
-/** The error with which a worker releases a poison job. */
-const POISON = { code: 'poison', message: 'no worker can do this job' };
 
 export const runStorm = async (world: World, storm: Storm) => {
   const id = newListId(`storm-${storm.seed}`);
@@ -327,7 +252,7 @@ const claim = async ({ world, deps, id, seen, storm }: Place, name: string): Pro
       seen.busy += 1;
     }
     await deps.machine.sleep(PAUSE);
-    if (seen.isIdle()) world.passTime(IDLE_TICK);
+    if (seen.isIdle(PAUSE)) world.passTime(IDLE_TICK);
   }
 };
 
@@ -338,70 +263,6 @@ const claim = async ({ world, deps, id, seen, storm }: Place, name: string): Pro
 const isAllDone = async ({ lists }: ListDeps, id: ListId): Promise<boolean> => {
   const list = await lists.read(id);
   return list !== undefined && list.head === list.total && list.leases.length === 0 && list.apart === undefined;
-};
-
-/** The numbers of events before this storm, because a world may have seen another one. */
-interface Before {
-  readonly events: number;
-  readonly callbacks: number;
-}
-
-/** The jobs that failed because all of their workers happened to die. Of 100,000 jobs it is about one. */
-const outOfLuck = (results: readonly JobResult[], poison: number, { died }: Seen, maxDeliveries: number) =>
-  results.filter(
-    ({ token, outcome, error }) =>
-      outcome === 'failed' &&
-      outcomeOf(poison, token) === 'succeeded' &&
-      error?.code === 'too-many-deliveries' &&
-      (died.get(token) ?? 0) >= maxDeliveries,
-  );
-
-const check = async (world: World, { jobs, poison }: Storm, id: ListId, seen: Seen, before: Before) => {
-  const { deps } = world;
-  const tracker = trackerOf(id);
-  const left = await deps.lists.read(id);
-  const completedBy = left?.status === 'complete' ? 'a worker' : 'the patrol';
-  world.passTime(2 * 3_600_000);
-  // The worker that completed the list may have died before it sent the event.
-  if (completedBy === 'the patrol' || left?.event) await visit(deps, tracker, () => true);
-  const list = await deps.lists.read(id);
-  assert(list);
-  assert.equal(list.status, 'complete');
-  assert.equal(list.leases.length, 0);
-  assert.equal(seen.atOnce, 0, 'jobs were handed out while another worker had them');
-  const { maxDeliveries } = deps.config.lists;
-  const results = await deps.lists.results(id, { first: 0, count: jobs });
-  const unlucky = new Set(outOfLuck(results, poison, seen, maxDeliveries).map(({ token }) => token));
-  const failed =
-    unlucky.size +
-    Array.from({ length: jobs }, (_, token) => outcomeOf(poison, token)).filter((each) => each === 'failed').length;
-  assert.deepEqual(await progressOf(deps.fanOuts, list), { succeeded: jobs - failed, failed, pending: 0 });
-  assert.equal(results.length, jobs);
-  assert.equal(new Set(results.map(({ token }) => token)).size, jobs);
-  for (const { token, outcome, error } of results) {
-    if (unlucky.has(token)) continue;
-    assert.equal(outcome, outcomeOf(poison, token));
-    if (isPoison(poison, token)) assert(error?.code === POISON.code || error?.code === 'too-many-deliveries');
-    else assert(token < endOf({ first: 0, count: jobs }) && seen.worked.has(token), `no worker worked on job ${token}`);
-  }
-  if (results.some(({ token }) => isPoison(poison, token)))
-    assert.equal(
-      seen.deliveries.poison,
-      maxDeliveries,
-      'a poison job is handed out as often as allowed, and then fails',
-    );
-  // The worker writes no log line if it dies before it receives the answer that completed the list. The event remains
-  // in that case.
-  assert(
-    world.events.slice(before.events).filter(({ event }) => event === 'fan-out-ended').length <= 1,
-    'more than one worker reported that it ended the list',
-  );
-  const told = new Set(world.callbacks.slice(before.callbacks).map(({ event }) => event)).size;
-  assert.equal(told, 1, 'the end must have exactly one event, however often it is sent');
-  return {
-    completedBy,
-    counts: { total: list.total, results: results.length, failed, unlucky: unlucky.size, eventsOfTheEnd: told },
-  };
 };
 
 export type StormReport = Awaited<ReturnType<typeof runStorm>>;
