@@ -1,7 +1,7 @@
 /**
  * `npm run bench:fleet` runs Groupage, the published algorithm that Groupage replaces, and locks with renewals in the
- * same scenarios of shared partitions under the virtual clock. It takes some minutes, prints a row for each run when the run ends, and
- * exits with 1 if Groupage breaks a promise (`bench/fleet/promises.ts`).
+ * same scenarios of shared partitions under the virtual clock. It takes half an hour, prints a row for each run when
+ * the run ends, and exits with 1 if Groupage breaks a promise (`bench/fleet/promises.ts`).
  *
  * `--nodes 2,4,8,16` sets the numbers of nodes, `--seed` the seed. `--json` prints the runs without the work on each
  * partition. `--quick` runs a small version. `--docs` writes docs/evidence/fleets.md, docs/images/fleet.svg and the

@@ -18,7 +18,8 @@ interface Change {
 
 /**
  * The partitions of a node that dies or leaves go to other nodes. A node that joins gets as many partitions as make the
- * counts even. Pauses, overload and failing calls require no move.
+ * counts even. Of nodes with equal counts, the one that leaves first gives, and the one that leaves last gets: nobody can
+ * know that, so each node that leaves may have one partition more. Pauses, overload and failing calls require no move.
  */
 export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario): number => {
   const changes = nodes
@@ -31,6 +32,7 @@ export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScena
     .filter(({ at }) => at < endsAt)
     .sort((a, b) => a.at - b.at);
   const counts = new Map<string, number>();
+  const goesAt = new Map(changes.flatMap(({ at, goes }) => (goes === undefined ? [] : [[goes, at] as const])));
   let [free, moved] = [partitions, 0];
   for (let index = 0; index < changes.length; ) {
     const { at } = changes[index] as Change;
@@ -42,7 +44,7 @@ export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScena
         counts.delete(goes);
       }
     }
-    const needed = settle(counts, free);
+    const needed = settle(counts, free, goesAt);
     free = counts.size > 0 ? 0 : free;
     if (at >= measureFrom) moved += needed;
   }
@@ -61,12 +63,15 @@ const isBack = ({ name, startsAt }: SimulatedNode, nodes: readonly SimulatedNode
   );
 
 /** Makes the counts even. @returns how many partitions get another owner */
-const settle = (counts: Map<string, number>, free: number): number => {
+const settle = (counts: Map<string, number>, free: number, goesAt: ReadonlyMap<string, Millis>): number => {
   if (counts.size === 0) return 0;
   const give = (node: string, by: number): void => {
     counts.set(node, (counts.get(node) ?? 0) + by);
   };
-  const [least, most] = [() => sorted(counts)[0] as string, () => sorted(counts).at(-1) as string];
+  const remains = (node: string): Millis => goesAt.get(node) ?? Number.MAX_VALUE;
+  /** The nodes by their counts; of equal ones, the one that leaves last comes first. */
+  const ranked = () => [...counts].sort(([a, x], [b, y]) => x - y || remains(b) - remains(a)).map(([node]) => node);
+  const [least, most] = [() => ranked()[0] as string, () => ranked().at(-1) as string];
   for (let left = free; left > 0; left -= 1) give(least(), 1);
   let moved = free;
   for (; (counts.get(most()) ?? 0) - (counts.get(least()) ?? 0) > 1; moved += 1) {
@@ -76,6 +81,3 @@ const settle = (counts: Map<string, number>, free: number): number => {
   }
   return moved;
 };
-
-const sorted = (counts: ReadonlyMap<string, number>): readonly string[] =>
-  [...counts].sort(([, a], [, b]) => a - b).map(([node]) => node);
