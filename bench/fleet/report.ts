@@ -201,7 +201,7 @@ ${sweepTable(swept)}
 
 - **Moved**: another node than the last one began to work on a partition. The **optimum** is the fewest that can move:
   those of nodes that leave or crash and do not come back, and those that even out the rest. In a deployment it assumes
-  that the nodes that leave next never have the odd partition; nobody can know which ones these are.
+  that the nodes that leave next never have the odd partition; no algorithm can know which ones these are.
 - **Longest without work**: the longest time that no node worked on some partition. Half a second of it is a unit of work
   in progress at the end of the run.
 - **Double work**: time that two nodes worked on the same partition, summed. **Wrong checkpoints**: stored by a past

@@ -18,8 +18,9 @@ interface Change {
 
 /**
  * The partitions of a node that dies or leaves go to other nodes. A node that joins gets as many partitions as make the
- * counts even. Of nodes with equal counts, the one that leaves first gives, and the one that leaves last gets: nobody can
- * know that, so each node that leaves may have one partition more. Pauses, overload and failing calls require no move.
+ * counts even. Of nodes with equal counts, the one that leaves first gives, and the one that leaves last gets. No
+ * algorithm can know this, so each node that leaves may have one partition more. Pauses, overload and failing calls
+ * require no move.
  */
 export const optimumOf = ({ nodes, partitions, measureFrom, endsAt }: FleetScenario): number => {
   const changes = nodes
