@@ -1,6 +1,6 @@
 /**
  * `npm run bench:fleet` runs Groupage, the published algorithm that Groupage replaces, and locks with renewals in the
- * same scenarios of shared partitions under the virtual clock. It takes half an hour, prints a row for each run when
+ * same scenarios of shared partitions under the virtual clock. It takes ten minutes, prints a row for each run when
  * the run ends, and exits with 1 if Groupage breaks a promise (`bench/fleet/promises.ts`).
  *
  * `--nodes 2,4,8,16` sets the numbers of nodes, `--seed` the seed. `--json` prints the runs without the work on each

@@ -152,9 +152,10 @@ export const documentOf = (
   args: string,
 ): string => `# Sharing partitions, compared
 
-Made by \`npm run bench:fleet -- ${args} --docs\`. Groupage
-(\`src/fleet\`), a model of the published algorithm and a model of locks with renewals share ${PARTITIONS} partitions on the same
-simulated processes. Half an hour is measured, after five minutes for the first distribution.
+Made by \`npm run bench:fleet -- ${args} --docs\`.
+
+Groupage (\`src/fleet\`), a model of the published algorithm and a model of locks with renewals share ${PARTITIONS} partitions
+on the same simulated processes. Half an hour is measured, after five minutes for the first distribution.
 
 ![${alt}](../images/fleet.svg)
 
@@ -168,12 +169,13 @@ Each entry is Groupage / published / locks with renewals.
 
 ${pageTable(runs.filter(({ nodes }) => nodes === TOLD_NODES))}
 
-No contender moved a partition in these scenarios: ${withoutMoves(runs.filter(({ nodes }) => nodes === TOLD_NODES))}.
+No contender moved a partition in these scenarios:
+${withoutMoves(runs.filter(({ nodes }) => nodes === TOLD_NODES))}.
 
 ## The published algorithm with other choices
 
-Its description leaves open how long a host waits for each of its partitions (${span(RACE_SPANS.delayPerLease)} above), how long the maximum lease
-is (${span(RACE_SPANS.maximumLease)}), and how the races for different partitions are spread over time (over ${span(RACE_SPANS.spread)}).
+Its description leaves open how long a host waits for each of its partitions (${span(RACE_SPANS.delayPerLease)} above), how
+long the maximum lease is (${span(RACE_SPANS.maximumLease)}), and how the races for different partitions are spread over time (over ${span(RACE_SPANS.spread)}).
 
 ${sweepTable(swept)}
 
@@ -182,17 +184,18 @@ ${sweepTable(swept)}
 - **The published algorithm moves partitions without need.** Each race is decided by the numbers of partitions when it
   begins. Races that overlap are decided by the same numbers, so one host wins too many, and others win them back. Only
   if races are spread widely enough does the fleet come to rest; a crash or a slow host brings them together again.
-  Another model of it moved 267 partitions in half an hour without an incident, over 1,000 after a crash, and 871 with
-  all hosts ten times slower. Ours lies on both sides of these figures, depending on the spread and the delay.
-- **A slow host loses its partitions in it.** The owner's advantage in a race is one and a half delays. A host that is
-  later than that loses, has few partitions, and wins others again. With Groupage a node has one heartbeat for all
-  partitions, and its Ttl grows with the delays that it has shown.
+  Another model of this algorithm moved 267 partitions in half an hour without an incident, over 1,000 after a crash,
+  and 871 with all hosts ten times slower. The model here moves fewer or more, depending on the spread and the delay.
+- **With the published algorithm, a slow host loses its partitions.** The owner's advantage in a race is one and a half
+  delays. A host that is later than that loses its partitions. Then it has few, so it wins others. With Groupage a node
+  has one heartbeat for all partitions, and its Ttl grows with the delays that it has shown.
 - **After a crash it works on some partitions only after the maximum lease**, because the dead host's entries remain.
 - **Locks with renewals move partitions under overload.** A host renews its locks one after another. Once a round takes
   longer than a lock lasts, other hosts acquire the expired locks, and the checkpoint of the past owner is accepted.
-- **Both pay a write per partition and lease**: 6 to 12 times the write units of Groupage.
-- **Lost notifications do harm in it.** A host that misses a race goes on working beside the winner. If every living host
-  works on the partition, no host opens another race.
+- **Both other contenders pay a write per partition and lease**: 6 to 13 times the write units of Groupage, with 4
+  nodes.
+- **With the published algorithm, a lost notification causes double work.** A host that misses a race works on beside
+  the winner. If every living host works on the partition, no host opens another race, and the double work goes on.
 - **After a crash Groupage resumes later than locks with renewals**, because a heartbeat must stay unchanged for a whole
   Ttl, over several reads. **If no call succeeds** for long, it stops at its deadline, while the others continue.
 - **A restart moves nothing with Groupage** (\`restartWithin\`), if the process comes back in time.
@@ -202,8 +205,8 @@ ${sweepTable(swept)}
 - **Moved**: another node than the last one began to work on a partition. The **optimum** is the fewest that can move:
   those of nodes that leave or crash and do not come back, and those that even out the rest. In a deployment it assumes
   that the nodes that leave next never have the odd partition; no algorithm can know which ones these are.
-- **Longest without work**: the longest time that no node worked on some partition. Half a second of it is a unit of work
-  in progress at the end of the run.
+- **Longest without work**: the longest time that no node worked on some partition. Half a second of it is a unit of
+  work in progress at the end of the run.
 - **Double work**: time that two nodes worked on the same partition, summed. **Wrong checkpoints**: stored by a past
   owner. In Groupage they carry the fence and are refused.
 - **An uneven share**: numbers of partitions differ by more than one at the end of a run.
@@ -214,8 +217,8 @@ ${sweepTable(swept)}
 - **Published**: "distributed load balancing of batch processing" (2015). Each partition is raced for every
   ${span(RACE_SPANS.normalLease)}, without renewals. Its author says that it fails in practice, because nodes under load answer too slowly.
   \`bench/baselines/fleet/races.ts\` lists what had to be assumed, in its favour.
-- **Locks with renewals** (\`bench/baselines/fleet/renewals.ts\`): a lock lasts ${span(SPANS.lock)} and is renewed every ${span(SPANS.renew)}. A host announces
-  itself every ${span(SPANS.announce)}, is forgotten after ${span(SPANS.forget)}, and has at most ceil(P / N) partitions.
+- **Locks with renewals** (\`bench/baselines/fleet/renewals.ts\`): a lock lasts ${span(SPANS.lock)} and is renewed every ${span(SPANS.renew)}. A host
+  announces itself every ${span(SPANS.announce)}, is forgotten after ${span(SPANS.forget)}, and has at most ceil(P / N) partitions.
 
 \`npm run bench:fleet\` exits with 1 if Groupage breaks a promise of \`bench/fleet/promises.ts\`.
 `;
