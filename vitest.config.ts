@@ -18,16 +18,34 @@ const SUITE = ['ports', 'steps', 'aws', 'end-to-end'].map((folder) => `test/${fo
 /** What makes stages of its own in the cloud. */
 const DEPLOYMENT = ['test/deployment/**/*.test.ts'];
 /** What changes nothing about its own process, and so can share it: no mocks of modules, no environment left behind. */
-const SHARING = ['api', 'callbacks', 'client', 'config', 'downstream', 'fan-out', 'infrastructure', 'lists'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const SHARING = [
+  'api',
+  'callbacks',
+  'cli',
+  'client',
+  'config',
+  'docs',
+  'doctor',
+  'domain',
+  'downstream',
+  'fan-out',
+  'fuzz',
+  'infrastructure',
+  'lists',
+  'merging',
+  'published',
+  'security',
+  'simulate',
+  'verify-aws',
+]
+  .map((folder) => `test/${folder}/**/*.test.ts`)
+  .concat('test/verification/!(judges).test.ts');
 /**
  * Tests that take long, and that either repeat at full size what others test small or test what seldom changes:
  * benchmarks, cfn-lint, a burst, advice from a real load, merging and every size in schedules, the bundles, the packed
- * package in an app, the reference, Schemathesis, whole examples, the tutorial, figures of simulations in the docs, hostile
- * texts, how local engines start and end, data of earlier releases, workers in other
- * languages. CI runs them; `npm test` runs them if a file or folder
- * is named.
+ * package in an app, the reference, Schemathesis, whole examples, the tutorial, figures of simulations in the docs,
+ * hostile texts, how local engines start and end, data of earlier releases, workers in other languages. CI runs them;
+ * `npm test` runs them if a file or folder is named. Long tests in other files use test/at-length.ts.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
@@ -47,6 +65,7 @@ const AT_LENGTH = [
   'test/workers/*.test.ts',
 ];
 const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
+process.env.GROUPAGE_AT_LENGTH = isAtLength ? '1' : '0';
 /** What reads records that other tests of the run left. */
 const AFTERWARDS = ['test/permissions/permissions.test.ts', 'test/cfn-lint/*.test.ts'];
 
@@ -97,7 +116,7 @@ const parts: TestProjectInlineConfiguration = {
 /** The SDK and the CDK are loaded once for each worker here too; templates, with their bundles, are made once. */
 const sharing: TestProjectInlineConfiguration = {
   extends: true,
-  test: { name: 'parts that share', include: SHARING, isolate: false },
+  test: { name: 'parts that share', include: SHARING, exclude: isAtLength ? [] : AT_LENGTH, isolate: false },
 };
 const afterwards: TestProjectInlineConfiguration = {
   extends: true,

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RESTARTS_A_MINUTE } from '../../tools/local/keep-running.ts';
 import { readLocalFile } from '../../tools/local/local-folder.ts';
+import { AT_LENGTH } from '../at-length.ts';
 import { listen } from '../console/listen.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
@@ -169,7 +170,7 @@ describe('npm start', () => {
     }
   });
 
-  it('warns of tasks whose operation was removed', async () => {
+  it.runIf(AT_LENGTH)('warns of tasks whose operation was removed', async () => {
     const first = start('--port', '0');
     await first.ready;
     const api = readLocalFile(folder)?.api;
@@ -188,7 +189,7 @@ describe('npm start', () => {
     );
   });
 
-  it('warns of batches whose operation was removed, and continues them once it is back', async () => {
+  it.runIf(AT_LENGTH)('warns of batches whose operation was removed, and continues them once it is back', async () => {
     let answers = false;
     const downstream = await startTestDownstream(() => (answers ? { status: 200 } : { status: 503 }));
     ends.push(() => void downstream.stop());
@@ -225,7 +226,7 @@ describe('npm start', () => {
     await third.ended;
   });
 
-  it('continues the metrics of the console after a restart, but not with --ephemeral', async () => {
+  it.runIf(AT_LENGTH)('continues the metrics of the console after a restart, but not with --ephemeral', async () => {
     const file = join(folder, '.groupage', 'metrics.json');
     const totals = async (): Promise<unknown> => {
       const page = await listen(readLocalFile(folder)?.console ?? '', []);

@@ -5,9 +5,9 @@ import { BATCHES } from '../../verification/batches/kind.ts';
 import { runSchedule } from '../../verification/batches/schedule.ts';
 import { scenarioOf } from '../../verification/batches/usual-scenario.ts';
 import { runSchedules } from '../../verification/harness/schedules.ts';
-import { atLeast, seed } from './of-this-run.ts';
+import { seed, share } from './of-this-run.ts';
 
-const RUNS = atLeast(150);
+const RUNS = share(80, 150);
 
 describe('fan-out tasks', () => {
   it(`ack their items in ${RUNS} schedules from seed ${seed}`, async () => {
