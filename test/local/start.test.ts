@@ -127,7 +127,7 @@ describe('npm start', () => {
     expect((await first.ended).code).toBe(0);
   });
 
-  it('refuses a second start while it drains', async () => {
+  it.runIf(AT_LENGTH)('refuses a second start while it drains', async () => {
     let answer = (): void => {};
     const asked = new Promise<void>((resolve) => {
       answer = resolve;
@@ -159,7 +159,7 @@ describe('npm start', () => {
     }
   });
 
-  it('starts beside the file of a killed run, and beside a truncated file', async () => {
+  it.runIf(AT_LENGTH)('starts beside the file of a killed run, and beside a truncated file', async () => {
     mkdirSync(join(folder, '.groupage'));
     for (const left of ['{"api":"http://127.0.0.1:1/v1","pid":1}', '{"api":']) {
       writeFileSync(join(folder, '.groupage', 'local.json'), left);
@@ -372,7 +372,7 @@ describe('npm start', () => {
     },
   );
 
-  it('moves the downstream of the example, and names its port if that is in use', async () => {
+  it.runIf(AT_LENGTH)('moves the downstream of the example, and names its port if that is in use', async () => {
     rmSync(join(folder, 'groupage.config.json'));
     const port = await freePorts();
     const args = ['--port', '0', '--example-port', String(port)];

@@ -64,7 +64,7 @@ describe('the judge of fan-outs', () => {
   it.each(oneForEachScenario(FAN_OUT_BUGS))(
     'finds nothing without $name',
     async ({ known: [name, , promise, where] }) => {
-      const { violations } = await runSchedules(FAN_OUTS, 1, share(20, 60), (scenario) =>
+      const { violations } = await runSchedules(FAN_OUTS, 1, share(10, 20), (scenario) =>
         withPatch([name, {}, promise, where], scenario),
       );
       expect(violations).toEqual([]);

@@ -8,10 +8,10 @@ import { KNOWN_BUGS, withBug } from '../../verification/known-bugs/catalogue.ts'
  * of the scenarios moves a bug to another seed, the search continues from here.
  */
 const BEGINS: Readonly<Record<string, number>> = {
-  'report counts for tasks of other jobs': 535,
+  'report counts for tasks of other jobs': 585,
   'patrol searches only 100 rows of the slot queue': 41,
   'flush ignored while the lock changes hands': 162,
-  'ended run expires the payload of a later run': 106,
+  'ended run expires the payload of a later run': 129,
   'reduced call size forgotten': 92,
   'takeover forms a batch with unsettled rows': 87,
   'early guard throws an error': 86,
@@ -33,7 +33,7 @@ const BEGINS: Readonly<Record<string, number>> = {
   'only the first message with an id handled': 15,
   'batch sealed at a quarter of maxBytes': 14,
   'runs of a reused id begin at 1': 11,
-  'open members read eventually consistently': 10,
+  'open members read eventually consistently': 15,
   'early guard sent twice': 10,
   'queue row deleted although its Target waits again': 88,
   'throttled attempt counts': 9,
@@ -42,10 +42,19 @@ const BEGINS: Readonly<Record<string, number>> = {
   'waiting rows read eventually consistently': 7,
   'queue row deleted before its Target leads': 6,
   'open batch cleared before it is stored': 6,
-  'item not acked after a crash': 6,
+  'item not acked after a crash': 15,
   'rows not read again after the release': 5,
   'paused Target keeps its slots': 5,
   'repeated start not recognised': 3,
+  'version ignored': 10,
+  'redriven dead letter counts as newly sent': 34,
+  'no hint for a full batch': 10,
+  'attempts not limited by maxAttempts': 9,
+  'first report of a job ends its batch': 10,
+  'freed slot sends no signal': 16,
+  'lowered total ignores further pages': 8,
+  'Retry-After ignored': 7,
+  'attempt reserves no time': 7,
 };
 
 describe('the judge', () => {

@@ -19,8 +19,8 @@ import { seed, share } from './of-this-run.ts';
 describe('tasks at fault', () => {
   it.each([
     ['one in a batch fails no other, and costs few calls', poisonedBatch, share(24, 200)],
-    ['one that keeps opening the circuit fails in the end', poisonAmongOthers, share(3, 20)],
-    ['40 Targets with such tasks do not delay a good one', poisonedTargets, share(6, 40)],
+    ['one that keeps opening the circuit fails in the end', poisonAmongOthers, share(3, 10)],
+    ['40 Targets with such tasks do not delay a good one', poisonedTargets, share(6, 20)],
   ])('%s', async (_, scenario, runs) => {
     const { violations } = await runSchedules(BATCHES, seed, runs, scenario);
     expect(violations).toEqual([]);
@@ -40,7 +40,7 @@ const callsOf = async (scenario: Scenario): Promise<readonly [inOutage: number, 
 const TESTS = 3_600_000 / COOL_DOWN + FAILURES;
 
 it('an outage of an hour gets no further call if tasks are isolated, and few when it ends', async () => {
-  for (let each = seed; each < seed + share(6, 40); each += 1) {
+  for (let each = seed; each < seed + share(6, 20); each += 1) {
     const scenario = outageOfAnHour(scenarioOf(each), true);
     const [without, isolating] = [await callsOf(outageOfAnHour(scenarioOf(each), false)), await callsOf(scenario)];
     // Tests of the downstream come at random moments, so their number varies a little. A single batch is tested less
