@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { printBatch, printGroup } from '../../src/domain/batches/messages.ts';
 import { setting } from '../../src/domain/deployed/environment.ts';
 import type { BatchId, Token } from '../../src/domain/ids.ts';
-import { AT_LENGTH } from '../at-length.ts';
 import type { ReceivedCall } from '../factories/downstream.ts';
 import { target } from '../factories/factories.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
@@ -324,7 +323,7 @@ describe('the cap', () => {
     expect(await stateOf('capped')).toMatchObject({ slots: { taken: 0 } });
   });
 
-  it.runIf(AT_LENGTH)('holds although a batch releases its slot while its Target is paused', async () => {
+  it('holds although a batch releases its slot while its Target is paused', async () => {
     const capped = of('capped');
     let status = 503;
     // The pause begins before the next attempt, however slow the machine is: after the last attempt the tasks would fail.
