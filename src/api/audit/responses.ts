@@ -1,6 +1,6 @@
 /** Responses of `/audit`: their schemas, and their descriptions in the OpenAPI document. */
 import * as z from 'zod/mini';
-import { ACTIONS, REASON_MAX } from '../../domain/audit/entry.ts';
+import { ACTIONS, REASON_MAX, type Subject } from '../../domain/audit/entry.ts';
 import { CURSOR, describeCalls, list, moment, text, whole, word } from '../shared/answer-schemas.ts';
 import { AUDIT_CALLS } from './requests.ts';
 
@@ -18,13 +18,14 @@ const SUBJECT = z
       'The ids of its messages, at most ten, and the number of the others. Missing if the call was for all messages.',
     ),
     list: some('The id of the list.'),
+    claim: some('The id of the claim of the list.'),
     fanOut: some('The id of the fan-out.'),
     fleet: some('The name of the fleet.'),
     node: some('The key or id of the node.'),
     partition: some('The id of the partition.'),
     to: some('The node to which the partition was moved, or `any node`.'),
     draining: some('`true` if the node began to give its partitions away, `false` if it stopped.'),
-  })
+  } satisfies Record<keyof Subject, unknown>)
   .check(
     z.meta({
       id: 'AuditSubject',
