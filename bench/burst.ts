@@ -11,6 +11,7 @@ import { localClients } from '../tools/local/clients.ts';
 import { startStack } from '../tools/local/stack.ts';
 import { fewestBatches, registeredAt } from './lateness.ts';
 import { add, type Bill, metered, newBill, total } from './meter.ts';
+import { quantile } from './quantile.ts';
 import { zipf } from './zipf.ts';
 
 const { values } = parseArgs({
@@ -102,7 +103,6 @@ await downstream.stop();
 const waits = downstream.calls
   .flatMap(({ at, items }) => items.map(({ id }) => at - (sentAt.get(id) ?? at)))
   .sort((a, b) => a - b);
-const quantile = (q: number, of = waits): number => of[Math.min(of.length - 1, Math.floor(q * of.length))] ?? 0;
 const per = (counts: ReadonlyMap<string, number>): number => Number((total(counts) / tasks).toFixed(3));
 const sizes = downstream.calls.map(({ items }) => items.length);
 const maxWait = parseDuration(values.wait) ?? 0;
@@ -143,8 +143,8 @@ console.log(
       sendingSeconds: (sent - from) / 1_000,
       untilAllArrivedSeconds: (done - from) / 1_000,
       // For the oldest task of each batch: the time from registration to the call, minus `maxWait`.
-      lateMs: { p50: quantile(0.5, late), p99: quantile(0.99, late), max: late.at(-1) },
-      waitMs: { p50: quantile(0.5), p99: quantile(0.99), max: waits.at(-1) },
+      lateMs: { p50: quantile(late, 0.5), p99: quantile(late, 0.99), max: late.at(-1) },
+      waitMs: { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99), max: waits.at(-1) },
     },
     null,
     2,

@@ -15,7 +15,9 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createFanOutClient, createListClient } from '../src/client/client.ts';
+import { inParts } from '../src/util/parts.ts';
 import { wholeNumber } from '../verification/harness/whole-number.ts';
+import { quantile } from './quantile.ts';
 
 const { values } = parseArgs({
   options: {
@@ -81,10 +83,6 @@ const inParallel = async <T>(all: readonly T[], one: (part: T) => Promise<unknow
 
 type Step = () => Promise<void>;
 
-/** `all` in parts of `size`. */
-const partsOf = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
-
 /** Claims and completes all jobs of a new list. @param holder the name of the worker; an API of 0.2.0 refuses one */
 const claims = async (api: string, holder?: string): Promise<Step[]> => {
   const list = await createListClient({ api }).createList<{ n: number }>();
@@ -95,7 +93,7 @@ const claims = async (api: string, holder?: string): Promise<Step[]> => {
     await claim.complete();
   };
   const all = Array.from({ length: LISTED / CLAIMED }, (_, n) => n);
-  return partsOf(all, IN_TURN).map((part) => () => inParallel(part, claimAndComplete));
+  return inParts(all, IN_TURN).map((part) => () => inParallel(part, claimAndComplete));
 };
 
 /** Adds items to a new fan-out, then acks them. */
@@ -110,12 +108,13 @@ const items = async (api: string): Promise<{ readonly adds: Step[]; readonly ack
   const ack = async (call: number) => client.ack(ids.slice(call * ACKED, (call + 1) * ACKED));
   return {
     adds: Array.from({ length: ADDITIONS }, () => add),
-    acks: partsOf([...Array(calls).keys()], IN_TURN).map((part) => () => inParallel(part, ack)),
+    acks: inParts([...Array(calls).keys()], IN_TURN).map((part) => () => inParallel(part, ack)),
   };
 };
 
-const KINDS = ['claims and completions', 'added items', 'acked items'] as const;
-type Kind = (typeof KINDS)[number];
+/** The numbers of calls or items that a round compares. */
+const COUNTS = { 'claims and completions': LISTED / CLAIMED, 'added items': ITEMS, 'acked items': ITEMS };
+type Kind = keyof typeof COUNTS;
 const [FORMER, NOW] = [0, 1] as const;
 
 /** How long the steps of each side took, in seconds, when both sides take turns. */
@@ -142,15 +141,6 @@ const round = async (former: string, now: string): Promise<Record<Kind, [number,
   };
 };
 
-const COUNTS: Record<Kind, number> = {
-  'claims and completions': LISTED / CLAIMED,
-  'added items': ITEMS,
-  'acked items': ITEMS,
-};
-
-const quantile = (numbers: readonly number[], share: number): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor((numbers.length - 1) * share)] ?? Number.NaN;
-
 /** Starts both stacks, the one that `first` names before the other, and compares them. */
 const compared = async (first: 0 | 1): Promise<Record<Kind, [number, number]>[]> => {
   const folders = [resolve(values.former as string), process.cwd()] as const;
@@ -173,7 +163,7 @@ for (let n = 0; n < starts; n += 1) perStart.push(await compared(n % 2 === 0 ? F
 
 console.log(`| a second, ${starts} starts of ${rounds} rounds | former | now | ratio | quartiles | of each start |`);
 console.log('|---|--:|--:|--:|--:|--:|');
-for (const kind of KINDS) {
+for (const kind of Object.keys(COUNTS) as Kind[]) {
   const times = perStart.map((start) => start.map((one) => one[kind]));
   const medianTime = (side: 0 | 1) =>
     quantile(

@@ -2,7 +2,7 @@
 
 import { RACE_SPANS } from '../baselines/fleet/race-spans.ts';
 import { SPANS } from '../baselines/fleet/reading.ts';
-import { CONTENDERS, SWEPT } from './contenders.ts';
+import { CONTENDERS, OURS, SWEPT } from './contenders.ts';
 import type { Run } from './runs.ts';
 import { PARTITIONS, RESTART } from './scenarios.ts';
 
@@ -124,6 +124,18 @@ const sweepTable = (swept: readonly Run[]): string => {
   ].join('\n');
 };
 
+/** The smallest and the largest ratio of the others' write units to those of Groupage in the same scenario. */
+const writesBeside = (runs: readonly Run[]): string => {
+  const told = runs.filter(({ nodes }) => nodes === TOLD_NODES);
+  const ours = new Map(told.filter(isOurs).map(({ scenario, outcome }) => [scenario, outcome.writeUnitsPerHour]));
+  const ratios = told
+    .filter((run) => !isOurs(run))
+    .map(({ scenario, outcome }) => outcome.writeUnitsPerHour / (ours.get(scenario) ?? Number.NaN));
+  return `${Math.round(Math.min(...ratios))} to ${Math.round(Math.max(...ratios))}`;
+};
+
+const isOurs = ({ contender }: Run): boolean => contender === OURS;
+
 const span = (ms: number): string => `${ms / 1_000} s`;
 
 /** The number of nodes for which the page shows all measures. */
@@ -192,8 +204,8 @@ ${sweepTable(swept)}
 - **After a crash it works on some partitions only after the maximum lease**, because the dead host's entries remain.
 - **Locks with renewals move partitions under overload.** A host renews its locks one after another. Once a round takes
   longer than a lock lasts, other hosts acquire the expired locks, and the checkpoint of the past owner is accepted.
-- **Both other contenders pay a write per partition and lease**: 6 to 13 times the write units of Groupage, with 4
-  nodes.
+- **Both other contenders pay a write per partition and lease**: ${writesBeside(runs)} times the write units of Groupage, with
+  ${TOLD_NODES} nodes.
 - **With the published algorithm, a lost notification causes double work.** A host that misses a race works on beside
   the winner. If every living host works on the partition, no host opens another race, and the double work goes on.
 - **After a crash Groupage resumes later than locks with renewals**, because a heartbeat must stay unchanged for a whole

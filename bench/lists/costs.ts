@@ -8,6 +8,7 @@ import { claimJobs } from '../../src/steps/lists/claim.ts';
 import { complete } from '../../src/steps/lists/complete.ts';
 import { takeJobs } from '../../src/steps/lists/trigger.ts';
 import { total } from '../meter.ts';
+import { quantile } from '../quantile.ts';
 import {
   claimNamed,
   heldBy,
@@ -37,7 +38,6 @@ const skip = async ({ deps }: World, id: ListId, count: number, name: string): P
   if (count > 0) assert('ranges' in (await takeJobs(deps, { list: id, token: tokenNamed(name), count })));
 };
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
 
 interface Sample {
@@ -115,7 +115,12 @@ class Measured {
       claims: samples.length,
       writeUnits: round(mean(({ write }) => write)),
       readUnits: round(mean(({ read }) => read)),
-      medianMs: round(median(samples.map(({ ms }) => ms))),
+      medianMs: round(
+        quantile(
+          samples.map(({ ms }) => ms),
+          0.5,
+        ),
+      ),
     };
   }
 }

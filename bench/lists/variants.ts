@@ -9,6 +9,7 @@ import { scanning } from '../baselines/lists/scan.ts';
 import { byTokens } from '../baselines/lists/tokens.ts';
 import { type JobTable, RowTooLarge, type Taken, type Way } from '../baselines/lists/variant.ts';
 import { total } from '../meter.ts';
+import { quantile } from '../quantile.ts';
 import { newListId, payloadOf, spending, TRACKER, totalBut, type World } from './world.ts';
 
 export const WAYS = ['scan', 'pop', 'tokens'] as const;
@@ -42,7 +43,6 @@ export interface Comparison {
 const PLACES = [0, 0.2, 0.4, 0.6, 0.8];
 
 const round = (value: number, digits = 2): number => Number(value.toFixed(digits));
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 export const compareWays = async (world: World, comparison: Comparison): Promise<readonly WayCost[]> => {
   const table = { client: world.clients.dynamodb, table: 'Ways-Job' };
@@ -115,7 +115,7 @@ const compareAt = async (
     claims: ms.length,
     writeUnits: round(write / ms.length),
     readUnits: round(read / ms.length),
-    ms: round(median(ms)),
+    ms: round(quantile(ms, 0.5)),
     refused: round(refused / ms.length),
     completion: round(completion / ms.length),
   }));

@@ -1,6 +1,7 @@
 /** The measures of a load, from the send times of tasks and the times of calls. */
 import type { Millis } from '../../src/domain/ids.ts';
 import type { ReceivedCall } from '../../test/factories/downstream.ts';
+import { quantile } from '../quantile.ts';
 
 export interface Sent {
   readonly at: Millis;
@@ -27,12 +28,11 @@ export const measure = (sentAt: ReadonlyMap<string, Sent>, calls: readonly Recei
       else arrivedAt.set(id, at);
     }
   const waits = [...arrivedAt].map(([id, at]) => at - (sentAt.get(id)?.at ?? at)).sort((a, b) => a - b);
-  const quantile = (q: number): Millis => waits[Math.min(waits.length - 1, Math.floor(q * waits.length))] ?? 0;
   const first = Math.min(...[...sentAt.values()].map(({ at }) => at));
   return {
     lost: sentAt.size - arrivedAt.size,
     twice,
-    waits: { p50: quantile(0.5), p99: quantile(0.99), longest: waits.at(-1) ?? 0 },
+    waits: { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99), longest: waits.at(-1) ?? 0 },
     gap: longestGap(sentAt, arrivedAt),
     drained: Math.max(...arrivedAt.values()) - first,
   };

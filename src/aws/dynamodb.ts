@@ -21,6 +21,7 @@ import type { Page } from '../domain/page.ts';
 import { InvalidCursor } from '../ports/rows.ts';
 import type { Item } from '../rows/item.ts';
 import { type RowKind, readable } from '../rows/row-version.ts';
+import { inParts } from '../util/parts.ts';
 import { waves } from '../util/waves.ts';
 import { fromCursor, type KeyShape, parseCursor, printCursor } from './cursor.ts';
 import { inRounds, type Left } from './rounds.ts';
@@ -302,10 +303,7 @@ const inRequests = async <T>(
   const limit = pLimit(CONCURRENCY);
   for (const wave of waves(all, row))
     await inRounds(wave, async (open) => {
-      const left = await limit.map(chunksOf(open, size), send);
+      const left = await limit.map(inParts(open, size), send);
       return left.flat();
     });
 };
-
-const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));

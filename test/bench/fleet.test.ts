@@ -23,6 +23,7 @@ import {
 } from '../../bench/fleet/scenarios.ts';
 import { seeded } from '../../src/virtual/random.ts';
 import { Scheduler } from '../../src/virtual/scheduler.ts';
+import { optimumOf } from '../../verification/fleets/optimum.ts';
 import type { FleetOutcome } from '../../verification/fleets/scenario.ts';
 
 const locks = (name: ScenarioName, maximum: Formula = 'parentheses', nodes = 4, seed = 1): Promise<FleetOutcome> =>
@@ -228,6 +229,17 @@ const aRun = (change: Partial<Run>, outcome: Partial<FleetOutcome> = {}): Run =>
 });
 
 describe('the promises of a fleet', () => {
+  it.each([
+    [2, 84, 128],
+    [4, 100, 128],
+    [8, 112, 128],
+    [16, 96, 128],
+  ])('name the fewest moves of a deployment of %i nodes', (nodes, newFirst, oldFirst) => {
+    const fewest = (name: ScenarioName) => optimumOf(fleetScenario(name, nodes, 1, HALF_AN_HOUR));
+    expect(fewest('deployment, new first')).toBe(newFirst);
+    expect(fewest('deployment, old first')).toBe(oldFirst);
+  });
+
   it.each(SCENARIO_NAMES)('hold without needless moves: %s', (scenario) => {
     expect(brokenBy(aRun({ scenario }))).toEqual([]);
   });
@@ -246,6 +258,8 @@ describe('the promises of a fleet', () => {
     ['all slow ×100', { moved: 1 }],
     ['5% of calls fail', { moved: 1 }],
     ['one slow ×1000', { wrongCheckpoints: 1 }],
+    ['deployment, new first', { moved: 105, optimum: 100 }],
+    ['deployment, new first', { moved: 99, optimum: 100 }],
     ['deployment, new first', { violations: ['P7'] }],
   ])('are broken in %s by %o', (scenario, outcome) => {
     expect(brokenBy(aRun({ scenario }, outcome))).toEqual([expect.stringContaining(`${scenario}, 4 nodes, seed 1`)]);

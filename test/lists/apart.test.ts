@@ -6,21 +6,26 @@ import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { availableIn, jobsPage, listProgress } from '../../src/steps/lists/jobs.ts';
 import { bytesInString } from '../../src/util/json-text.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
-import { deliveriesIn, expectWhole, LIST, type ListKit, listKit, MINUTE, result, rowsLeft, tokensIn } from './kit.ts';
+import {
+  deliveriesIn,
+  expectWhole,
+  holding,
+  LIST,
+  type ListKit,
+  listKit,
+  MINUTE,
+  result,
+  rowsLeft,
+  tokensIn,
+} from './kit.ts';
 
 const TRACKER = `~${LIST}` as never;
 const OVER = MINUTE + 2 * CLOCK_SKEW + 1_000;
 
 /** A list whose row has one claim at most. */
-const holding = async (count: number, size = {}): Promise<ListKit> => {
-  const kit = listKit({ claimsMax: 1, ...size });
-  await kit.open();
-  await kit.add(count, 'add');
-  return kit;
-};
 /** The list, with job 0 in its row, and the next `count` jobs in a claim of its own row. */
 const withApart = async (jobs: number, count: number, size = {}) => {
-  const kit = await holding(jobs, size);
+  const kit = await holding(jobs, { claimsMax: 1, ...size });
   const first = await kit.got('first', 1, 60 * MINUTE);
   const mine = await kit.got('mine', count);
   expect(kit.tables.listClaims.size).toBe(1);
@@ -191,7 +196,7 @@ describe('a claim in a row of its own', () => {
   });
 
   it('takes free ranges and fresh jobs together', async () => {
-    const kit = await holding(9);
+    const kit = await holding(9, { claimsMax: 1 });
     const free = await kit.got('free', 4);
     await kit.got('apart', 3, 60 * MINUTE);
     await kit.release(free.handle, [1]);

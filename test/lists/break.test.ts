@@ -4,24 +4,18 @@ import { CLOCK_SKEW } from '../../src/domain/timings.ts';
 import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { listedClaims } from '../../src/steps/lists/claims.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
-import { deliveriesIn, expectWhole, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
+import { deliveriesIn, expectWhole, holding, listKit, MINUTE, result, tokensIn } from './kit.ts';
 
 const OVER = MINUTE + 2 * CLOCK_SKEW + 1;
 const keyOf = (name: string) => claimKeyOf(name as never);
 /** @param claimsMax 0: all claims have rows of their own */
-const holding = async (count: number, claimsMax: number): Promise<ListKit> => {
-  const kit = listKit({ claimsMax });
-  await kit.open();
-  await kit.add(count, 'add');
-  return kit;
-};
 
 describe.each([
   ['in the row of its list', 64],
   ['in a row of its own', 0],
 ])('a claim %s', (_, claimsMax) => {
   it('that a person ends gives its open jobs to others at once', async () => {
-    const kit = await holding(4, claimsMax);
+    const kit = await holding(4, { claimsMax });
     const { handle } = await kit.got('a', 4);
     await kit.complete(handle, [result(1)]);
     expect(await kit.break('a')).toEqual({ kind: 'broken', key: keyOf('a'), count: 3 });
@@ -34,7 +28,7 @@ describe.each([
   });
 
   it('that was broken is lost to its worker, whose late results do not count', async () => {
-    const kit = await holding(2, claimsMax);
+    const kit = await holding(2, { claimsMax });
     const { handle } = await kit.got('a', 2);
     await kit.break('a');
     expect(await kit.renew(handle)).toEqual({ kind: 'lost' });
@@ -46,7 +40,7 @@ describe.each([
   });
 
   it('is broken once, also if its lease has ended, and never if there is none', async () => {
-    const kit = await holding(2, claimsMax);
+    const kit = await holding(2, { claimsMax });
     expect(await kit.break('a')).toEqual({ kind: 'none' });
     await kit.got('a', 2);
     kit.now += OVER;
@@ -57,7 +51,7 @@ describe.each([
   });
 
   it('with several leases is broken as a whole', async () => {
-    const kit = await holding(6, claimsMax);
+    const kit = await holding(6, { claimsMax });
     const all = [await kit.got('a', 2), await kit.got('b', 2), await kit.got('c', 2)];
     for (const { handle } of all) await kit.release(handle, []);
     expect(tokensIn(await kit.claim('d', 6))).toEqual([0, 1, 2, 3, 4, 5]);
@@ -68,7 +62,7 @@ describe.each([
   });
 
   it('whose jobs are all done leaves nothing', async () => {
-    const kit = await holding(2, claimsMax);
+    const kit = await holding(2, { claimsMax });
     await kit.got('a', 2);
     await kit.end(['~l:0:0', '~l:0:1']);
     expect(await kit.break('a')).toEqual({ kind: 'broken', key: keyOf('a'), count: 0 });
@@ -78,7 +72,7 @@ describe.each([
   });
 
   it('is broken also in a cancelled list, and unknown in a deleted one', async () => {
-    const kit = await holding(2, claimsMax);
+    const kit = await holding(2, { claimsMax });
     await kit.got('a', 2);
     await cancelRest(kit, await kit.read());
     expect(await kit.break('a')).toMatchObject({ kind: 'broken', count: 2 });
@@ -90,7 +84,7 @@ describe.each([
   it('keeps its jobs or gives all back, if the break dies or meets another call', async () => {
     for (const meets of ['nothing', 'a renewal', 'a completion', 'a release'] as const)
       await atEachCut(async (n) => {
-        const kit = await holding(2, claimsMax);
+        const kit = await holding(2, { claimsMax });
         const { handle } = await kit.got('a', 2);
         const between = async (): Promise<void> => {
           if (meets === 'a renewal') await kit.renew(handle, 5 * MINUTE);
@@ -113,7 +107,7 @@ describe.each([
 
 describe('the claims of a list', () => {
   it('are listed with holders and open jobs, by the end of their leases', async () => {
-    const kit = await holding(9, 2);
+    const kit = await holding(9, { claimsMax: 2 });
     const a = await kit.got('a', 2, 3 * MINUTE);
     await kit.got('b', 3, MINUTE);
     await kit.got('c', 1, 2 * MINUTE);

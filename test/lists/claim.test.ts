@@ -9,14 +9,8 @@ import { bytesInString } from '../../src/util/json-text.ts';
 import type { Gate } from '../../src/virtual/gate.ts';
 import { NOW } from '../factories/factories.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
-import { deliveriesIn, expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
+import { deliveriesIn, expectWhole, holding, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
 
-const holding = async (count: number, size = {}): Promise<ListKit> => {
-  const kit = listKit(size);
-  await kit.open();
-  if (count > 0) await kit.add(count, 'add');
-  return kit;
-};
 /** When other workers may get jobs that were claimed now for a minute. */
 const OVER = MINUTE + 2 * CLOCK_SKEW;
 

@@ -6,16 +6,10 @@ import { cancelRest, discard } from '../../src/steps/fan-outs/end.ts';
 import { complete } from '../../src/steps/lists/complete.ts';
 import { namedBy } from '../../src/steps/lists/held.ts';
 import { atEachCut, dyingAt, gateAt } from './cuts.ts';
-import { expectWhole, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
+import { expectWhole, holding, LIST, type ListKit, listKit, MINUTE, result, tokensIn } from './kit.ts';
 
 const TRACKER = `~${LIST}` as never;
 const OVER = MINUTE + 2 * CLOCK_SKEW;
-const holding = async (count: number): Promise<ListKit> => {
-  const kit = listKit();
-  await kit.open();
-  await kit.add(count, 'add');
-  return kit;
-};
 const results = (kit: ListKit) => kit.lists.results(LIST, { first: 0, count: 99 });
 const late = (job: number, text = '"late"') => result(job, { result: text });
 

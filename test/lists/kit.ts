@@ -271,3 +271,11 @@ export const rowsLeft = ({ tables }: ListKit): number =>
     tables.listClaims,
     tables.listResults,
   ].reduce((sum, { size }) => sum + size, 0);
+
+/** A kit whose list holds `count` jobs. */
+export const holding = async (count: number, size: Size = {}): Promise<ListKit> => {
+  const kit = listKit(size);
+  await kit.open();
+  if (count > 0) await kit.add(count, 'add');
+  return kit;
+};

@@ -4,16 +4,10 @@ import { FIRST } from '../../src/domain/lists/deliveries.ts';
 import type { ClaimKey } from '../../src/domain/lists/ids.ts';
 import { freed, type List } from '../../src/domain/lists/list.ts';
 import { CLOCK_SKEW } from '../../src/domain/timings.ts';
-import { expectWhole, LIST, type ListKit, listKit, MINUTE, tokensIn } from './kit.ts';
+import { expectWhole, holding, LIST, type ListKit, listKit, MINUTE, tokensIn } from './kit.ts';
 
 const TRACKER = `~${LIST}` as never;
 const OVER = MINUTE + 2 * CLOCK_SKEW + 1_000;
-const holding = async (count: number): Promise<ListKit> => {
-  const kit = listKit({ claimsMax: 1 });
-  await kit.open();
-  await kit.add(count, 'add');
-  return kit;
-};
 
 describe('a list of an older release', () => {
   /** Makes the row as the older release stored it. */
@@ -44,7 +38,7 @@ describe('a list of an older release', () => {
   });
 
   it('loses the holders of claims that the older release ends', async () => {
-    const kit = await holding(9);
+    const kit = await holding(9, { claimsMax: 1 });
     const { handle } = await kit.got('a', 2);
     const [key] = Object.keys((await kit.read()).holders ?? {}) as ClaimKey[];
     const list = await kit.read();
@@ -58,7 +52,7 @@ describe('a list of an older release', () => {
   });
 
   it('accepts any amount for the token of its trigger', async () => {
-    const kit = await holding(9);
+    const kit = await holding(9, { claimsMax: 1 });
     await kit.trigger(4);
     const name = `${LIST}#t`;
     const { wanted: _, ...old } = kit.tables.listTriggers.get(name) ?? { ranges: [], started: 0 };

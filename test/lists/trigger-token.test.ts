@@ -2,18 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { takeJobs } from '../../src/steps/lists/trigger.ts';
 import { atEachCut, gateAt } from './cuts.ts';
-import { expectWhole, LIST, type ListKit, listKit, token } from './kit.ts';
-
-const holding = async (count: number): Promise<ListKit> => {
-  const kit = listKit({ claimsMax: 1 });
-  await kit.open();
-  await kit.add(count, 'add');
-  return kit;
-};
+import { expectWhole, holding, LIST, listKit, token } from './kit.ts';
 
 describe('the token of a trigger', () => {
   it('belongs to its amount', async () => {
-    const kit = await holding(9);
+    const kit = await holding(9, { claimsMax: 1 });
     expect(await kit.trigger(4)).toEqual({ kind: 'triggered', count: 4 });
     expect(await kit.trigger(5)).toEqual({ kind: 'other-amount', wanted: '4 jobs' });
     expect(await kit.trigger({ percent: 4 })).toEqual({ kind: 'other-amount', wanted: '4 jobs' });
@@ -26,7 +19,7 @@ describe('the token of a trigger', () => {
 
   it('belongs to the first of two amounts that come at once', async () => {
     const cuts = await atEachCut(async (n) => {
-      const kit = await holding(9);
+      const kit = await holding(9, { claimsMax: 1 });
       let first: unknown;
       const { gate, isReached } = gateAt(n, 'before', async () => {
         first = await kit.trigger(2);

@@ -6,6 +6,7 @@ import { verdictOf } from '../../../src/domain/downstream/verdict.ts';
 import type { BatchId, Target } from '../../../src/domain/ids.ts';
 import { parseRegisterMessage, type SentTask } from '../../../src/domain/register/register-message.ts';
 import { httpDownstream } from '../../../src/downstreams/http.ts';
+import { inParts } from '../../../src/util/parts.ts';
 import type { Delivered } from '../event-source.ts';
 import type { Site } from '../site.ts';
 
@@ -54,9 +55,6 @@ export const callByTarget = async (
 ): Promise<string[]> => {
   const byTarget = new Map<Target, Received[]>();
   for (const task of tasks) byTarget.set(task.target, [...(byTarget.get(task.target) ?? []), task]);
-  const calls = [...byTarget.values()].flatMap((all) => slices(all, maxSize));
+  const calls = [...byTarget.values()].flatMap((all) => inParts(all, maxSize));
   return (await Promise.all(calls.map((some) => call(downstream, some)))).flat();
 };
-
-const slices = <T>(all: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));

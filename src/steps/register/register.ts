@@ -34,6 +34,7 @@ import { delayPast, LEASE, SOON } from '../../domain/timings.ts';
 import type { LockRow } from '../../ports/locks.ts';
 import { Unstorable } from '../../ports/tasks.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
+import { inParts } from '../../util/parts.ts';
 import { describeProblem, type Problem } from '../../util/problems.ts';
 import type { RegisterDeps } from '../deps.ts';
 import { type AskedTrigger, goOn, triggeredJobs } from '../lists/trigger.ts';
@@ -333,13 +334,10 @@ export const registerAll = async <Message extends ReceivedMessage>(
   } catch (cause) {
     const [only] = messages;
     if (messages.length > 1 || !only) {
-      const parts = partsOf(messages, messages.length > PART ? PART : 1);
+      const parts = inParts(messages, messages.length > PART ? PART : 1);
       return (await Promise.all(parts.map((part) => registerAll(deps, part, onFailure)))).flat();
     }
     onFailure(only, cause);
     return [only];
   }
 };
-
-const partsOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size));
