@@ -2,11 +2,15 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SQSClient, type SQSClientConfig } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { StoreClock } from '../util/store-clock.ts';
 import { TRIES, timed } from './call-time.ts';
+import { noteDates } from './store-clock.ts';
 
 export interface AwsClients {
   readonly dynamodb: DynamoDBDocumentClient;
   readonly sqs: SQSClient;
+  /** DynamoDB's time, estimated from the answers that `dynamodb` received. The local time before the first answer. */
+  readonly clock: StoreClock;
 }
 
 /** Addresses of the services, if they differ from the environment's addresses. */
@@ -60,8 +64,11 @@ export const awsClients = ({
   // Remove the logger middleware: it prepares a log line for each request and answer, even if there is no logger, as
   // here.
   for (const { middlewareStack } of [dynamodbClient, sqsClient]) middlewareStack.remove('loggerMiddleware');
+  const clock = new StoreClock();
+  noteDates(dynamodbClient, clock);
   return {
     dynamodb: timed(DynamoDBDocumentClient.from(dynamodbClient, { marshallOptions: { removeUndefinedValues: true } })),
     sqs: timed(sqsClient),
+    clock,
   };
 };

@@ -84,9 +84,9 @@ const hurried = (client: AwsClients['dynamodb'], stuck: string, call: number): A
 const invoke = async ({ part, module, bodies, stuck, timeout, call }: Asked) => {
   const hanging = await startHanging(engines.dynamodb.endpoint, (body) => body.includes(target(stuck)));
   const causes: string[] = [];
-  const { dynamodb, sqs } = localClients({ dynamodb: hanging.endpoint, sqs: engines.sqs.endpoint });
+  const { dynamodb, ...rest } = localClients({ dynamodb: hanging.endpoint, sqs: engines.sqs.endpoint });
   const host = {
-    clients: { dynamodb: call === undefined ? dynamodb : hurried(dynamodb, stuck, call), sqs },
+    clients: { ...rest, dynamodb: call === undefined ? dynamodb : hurried(dynamodb, stuck, call) },
     log: errorLog(causes),
   };
   const fn = functionOf((module as HandlerModule).compose, { ...named(part), timeout }, host, () => {});
