@@ -16,6 +16,7 @@ export type {
   SecretRef,
   StateMachineTarget,
 } from '../domain/config/endpoints.ts';
+export type { Limit } from '../domain/config/limits.ts';
 export type { BatchPolicy, CircuitPolicy, Concurrency, RetryPolicy } from '../domain/config/policies.ts';
 export type {
   AlarmPolicy,
@@ -28,7 +29,7 @@ export type {
 } from '../domain/config/resolved.ts';
 export { type ConfigInput, defineConfig } from '../domain/config/schema/config.ts';
 export type { SettingSource, Sources } from '../domain/config/settings.ts';
-export type { OperationName } from '../domain/ids.ts';
+export type { LimitName, OperationName } from '../domain/ids.ts';
 export type { ProducerRules, RulesMode } from '../domain/producers/rules.ts';
 export type { Problem } from '../util/problems.ts';
 export { CONFIG_FILES, findConfig, InvalidConfig, loadConfig } from './load.ts';

@@ -55,6 +55,7 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
   return {
     status: response.status,
     contentType: response.headers.get('content-type'),
+    ...(target.usageHeader === null ? {} : { usage: response.headers.get(target.usageHeader) }),
     retryAfter: parseRetryAfter(response.headers.get('retry-after'), surroundings.now()),
     ...(await readBody(response.body ?? [])),
   };

@@ -3,9 +3,9 @@ import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { hintsOf, notesOf } from '../../tools/cli/commands/check.ts';
 
 const http = { kind: 'http', url: 'https://parcels.example/batch?key=s3cret' };
-const notes = (operations: Record<string, object>, destinations: object = {}): string[] => {
+const notes = (operations: Record<string, object>, others: object = {}): string[] => {
   const all = Object.entries(operations).map(([name, fields]) => [name, { target: [], downstream: http, ...fields }]);
-  const parsed = parseConfig({ operations: Object.fromEntries(all), destinations });
+  const parsed = parseConfig({ operations: Object.fromEntries(all), ...others });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return notesOf(parsed.value);
 };
@@ -33,11 +33,31 @@ it('groupage check notes each setting that differs from its default, and no secr
     circuit: { coolDown: '1m' },
   };
   const destinations = { ops: { kind: 'queue', name: 'ops' }, hook: { ...http, secret: { ssm: '/s3cret' } } };
-  expect(notes({ more, plain: {}, quiet }, destinations)).toEqual([
+  expect(notes({ more, plain: {}, quiet }, { destinations })).toEqual([
     'more: batch windows of 5m, a task of 100,000 bytes or more gets a batch of its own, weight of a batch at most 1,000, merges requests by inputs[].id, concurrent batches in total: at most 25, at most 0.5 calls per second, no circuit, a failing batch is not halved, calls are signed, events about failed tasks → ops, events about succeeded tasks → hook',
     'quiet: a batch is sealed when at least 5 tasks wait and no task arrives for 500ms, concurrent batches per Target: at most 1, the circuit opens after 5 failures in a row, for 1m',
     'destination ops: queue ops',
     'destination hook: https://parcels.example/batch',
+  ]);
+});
+
+it('groupage check notes each limit, and the operations that share it', () => {
+  const limits = {
+    api: { calls: 1_000, weight: 90_000, per: '1m', burst: 5, key: ['account', 'a.b'], concurrency: { calls: 1 } },
+    heavy: { key: 'target', concurrency: { weight: 50_000.5 } },
+    spare: { calls: 1 },
+  };
+  const sized = { target: ['account', 'a.b'], batch: { maxWeight: 10 } };
+  const operations = {
+    mail: { ...sized, limits: ['heavy', 'api'], downstream: { ...http, usageHeader: 'x-usage' } },
+    post: { ...sized, limits: ['api'] },
+  };
+  expect(notes(operations, { limits })).toEqual([
+    'mail: weight of a batch at most 10, limited by api and heavy, the header x-usage reports the weight that a call used',
+    'post: weight of a batch at most 10, limited by api',
+    'limit api: at most 1,000 calls and weight 90,000 in 1m, 5 may start at once, at most 1 call in progress, for each account, a.b (named by mail, post)',
+    'limit heavy: at most weight 50,000.5 in progress, for each Target (named by mail)',
+    'limit spare: at most 1 call in 1s (named by no operation)',
   ]);
 });
 

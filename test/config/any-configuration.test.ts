@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { attemptTime, type Operation, operationFor } from '../../src/domain/config/resolved.ts';
+import type { Limit } from '../../src/domain/config/limits.ts';
+import { attemptTime, type Config, type Operation, operationFor } from '../../src/domain/config/resolved.ts';
 import { parseConfig } from '../../src/domain/config/schema/config.ts';
 import { isObject } from '../../src/util/json-text.ts';
 import { operationName } from '../factories/factories.ts';
@@ -26,7 +27,14 @@ const withSome = (fixed: object, more: Record<string, fc.Arbitrary<unknown>>) =>
   some(more).map((each) => ({ ...fixed, ...each }));
 
 const downstream = fc.oneof(
-  withSome(http, { headers, secret: orNull(secret), timeout, deadline, requireResults }),
+  withSome(http, {
+    headers,
+    secret: orNull(secret),
+    usageHeader: mostly([null], ['x-usage']),
+    timeout,
+    deadline,
+    requireResults,
+  }),
   withSome({ kind: 'lambda', function: 'f' }, { timeout: mostly(['10s'], ['14m']), deadline, requireResults }),
   withSome({ kind: 'step-functions', stateMachine: 'm' }, { timeout, deadline, requireResults }),
   withSome({ kind: 'queue', name: 'q' }, { timeout }),
@@ -35,6 +43,15 @@ const destination = fc.oneof(
   pick({ kind: 'queue', name: 'q' }, { kind: 'topic', name: 't' }, { kind: 'event-bus', name: 'b' }),
   withSome({ ...http, secret: { ssm: 'key' } }, { headers, timeout }),
 );
+
+const limit = some({
+  calls: mostly([10], [null, 1]),
+  weight: mostly([null, 1e12], [0.5]),
+  per: mostly(['1s', '1m'], ['1d']),
+  burst: mostly([1], [5, 1_000_000]),
+  key: mostly<unknown>([null, ['depot']], ['target', ['a.b', 'c']]),
+  concurrency: some({ calls: orNull(pick(1, 1_000)), weight: mostly([null], [0.5, 1e12]) }),
+});
 
 const operation = fc
   .record({
@@ -62,6 +79,7 @@ const operation = fc
       }),
       callbacks: some({ failed: mostly([null], ['ops', 'gone']), succeeded: mostly([null], ['ops']) }),
       rateLimit: orNull(pick(0.001, 1_000)),
+      limits: mostly([[], ['api']], [['db'], ['db', 'api']]),
       circuit: orNull(some({ failures: pick(1, 5), coolDown: pick('1s', '15m') })),
       shards: mostly([1], [4]),
       keepTasks: mostly(['30d', '3650d'], ['1h']),
@@ -70,15 +88,29 @@ const operation = fc
   .map(({ more, ...rest }) => ({ ...rest, ...more }));
 
 const config = fc
-  .record({ ship: operation, ops: orNull(destination) })
-  .map(({ ship, ops }) => ({ operations: { ship }, ...(ops ? { destinations: { ops } } : {}) }));
+  .record({ ship: operation, ops: orNull(destination), limits: some({ api: limit, db: limit }) })
+  .map(({ ship, ops, limits }) => ({ operations: { ship }, limits, ...(ops ? { destinations: { ops } } : {}) }));
 
-/** Whether a path leads to a value in the file, or to an absent key of a section in it. */
+/** Whether a path leads to a value in the file, or to an absent key of a section in it. Lists are only at its end. */
 const leadsSomewhere = (input: unknown, path: string): boolean => {
   const above = path.split('.').slice(0, -1);
   // An absent section counts with its defaults.
   const reached = above.reduce<unknown>((at, name) => (isObject(at) ? (at[name] ?? {}) : undefined), input);
-  return isObject(reached);
+  return isObject(reached) || Array.isArray(reached);
+};
+
+/** The conditions of the limits that an operation names. */
+const fitsItsLimits = ({ limits }: Config, { keys, shards, batch, limits: names }: Operation): void => {
+  expect(names).toEqual(names.toSorted());
+  for (const name of names) {
+    const { calls, weight, burst, key, concurrency } = limits[name] as Limit;
+    expect([calls, weight, concurrency.calls, concurrency.weight].some((each) => each !== null)).toBe(true);
+    expect(burst).toBeLessThanOrEqual(calls ?? 1);
+    if (key === 'target') expect(shards).toBe(1);
+    else expect(keys).toEqual(expect.arrayContaining([...(key ?? [])]));
+    for (const most of [weight, concurrency.weight])
+      if (most !== null) expect(batch.maxWeight > 0 && batch.maxWeight <= most).toBe(true);
+  }
 };
 
 /** The conditions that every step relies on. */
@@ -118,7 +150,11 @@ it('a configuration of valid parts is valid, or each problem has a path and a re
       seen[parsed.ok ? 'right' : 'wrong'] += 1;
       // A schema cannot check combinations: each part is valid alone.
       expect(faultsOf(validate, input)).toEqual([]);
-      if (parsed.ok) return keepsItsPromises(operationFor(parsed.value, operationName('ship')));
+      if (parsed.ok) {
+        const resolved = operationFor(parsed.value, operationName('ship'));
+        fitsItsLimits(parsed.value, resolved);
+        return keepsItsPromises(resolved);
+      }
       expect(parsed.problems.length).toBeGreaterThan(0);
       for (const { path, reason } of parsed.problems) {
         expect([path, leadsSomewhere(input, path)]).toEqual([path, true]);
@@ -147,6 +183,7 @@ it('any value in any place of a configuration is refused with a readable reason'
       'retry',
       'callbacks',
       'rateLimit',
+      'limits',
       'circuit',
       'keepTasks',
     ].map((name) => ['operations', 'ship', name]),
@@ -154,6 +191,10 @@ it('any value in any place of a configuration is refused with a readable reason'
     ['operations', 'ship', 'downstream', 'headers'],
     ['operations', 'ship', 'downstream', 'secret'],
     ['operations', 'ship', 'batch', 'maxWait'],
+    ['limits'],
+    ['limits', 'api'],
+    ['limits', 'api', 'key'],
+    ['limits', 'api', 'concurrency'],
     ['destinations'],
     ['destinations', 'ops'],
   );

@@ -25,7 +25,7 @@ describe('an invalid downstream is refused', () => {
     [{ kind: ['http'] }, `kind must be ${DOWNSTREAMS}, not a list`],
     [
       { ...HTTP, function: 'f' },
-      'function is unknown; known are kind, url, headers, secret, legacySignature, timeout, deadline, requireResults',
+      'function is unknown; known are kind, url, headers, secret, legacySignature, usageHeader, timeout, deadline, requireResults',
     ],
     [
       { kind: 'lambda', function: 'f', url: URL_HERE },
@@ -36,6 +36,14 @@ describe('an invalid downstream is refused', () => {
     [
       { kind: 'queue', name: 'q', requireResults: true },
       'requireResults has no meaning for a queue: its tasks succeed when their message is sent, and no consumer answers',
+    ],
+    [
+      { ...HTTP, usageHeader: 'x-usage: s3cret' },
+      'usageHeader must be the name of a response header, such as "x-usage", or null for none, not a text',
+    ],
+    [
+      { kind: 'lambda', function: 'f', usageHeader: 'x-usage' },
+      'usageHeader is unknown; known are kind, function, timeout, deadline, requireResults',
     ],
     [{ kind: 'http', url: 5 }, `url ${AN_URL}, not a number`],
     [{ kind: 'http', url: { key: 's3cret' } }, `url ${AN_URL}, not an object`],

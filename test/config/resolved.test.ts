@@ -23,6 +23,7 @@ describe('a resolved configuration', () => {
     expect(parsed).toEqual({
       ok: true,
       value: {
+        limits: {},
         register: { maxMessages: 10, maxWait: 0 },
         fanOuts: { idleOpen: 7_200_000, idleSealed: 604_800_000, keep: 604_800_000, callback: null },
         lists: { keep: 604_800_000, callback: null, maxDeliveries: 5 },
@@ -50,6 +51,7 @@ describe('a resolved configuration', () => {
               headers: {},
               secret: null,
               legacySignature: true,
+              usageHeader: null,
               timeout: 10_000,
               deadline: 3_600_000,
               requireResults: null,
@@ -57,6 +59,7 @@ describe('a resolved configuration', () => {
             retry: { immediate: 1, maxAttempts: 5, minDelay: 1_000, maxDelay: 300_000, bisect: true, isolate: true },
             callbacks: { failed: null, succeeded: null },
             rateLimit: null,
+            limits: [],
             circuit: { failures: 5, coolDown: 30_000 },
             shards: 1,
             keepTasks: 30 * 86_400_000,

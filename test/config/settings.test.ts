@@ -55,6 +55,15 @@ describe('the settings of an operation', () => {
     expect(of('downstream.url')).toBeUndefined();
   });
 
+  it('name the limits of its calls in the order of their names', () => {
+    const limits = { b: { calls: 1 }, a: { calls: 1 } };
+    expect(settingsOf({ limits: ['b', 'a'] }, { limits })('limits')).toEqual({
+      value: ['a', 'b'],
+      source: 'operation',
+    });
+    expect(settingsOf({}, { limits })('limits')).toEqual({ value: [], source: 'built-in' });
+  });
+
   it('show that something is switched off', () => {
     const of = settingsOf({ circuit: null });
     expect(of('circuit')).toEqual({ value: null, source: 'operation' });
@@ -103,8 +112,10 @@ describe('the meanings of settings', () => {
 
   it('are those of the documentation', () => {
     const page = readFileSync('docs/reference/configuration.md', 'utf8').replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
+    // `limits` is also a key of the file, in the table before the first heading.
+    const rows = page.slice(page.indexOf('## An operation')).split('\n');
     for (const [path, meaning] of Object.entries(MEANINGS)) {
-      const [row = ''] = page.split('\n').filter((line) => line.startsWith(`| \`${path}\` |`));
+      const [row = ''] = rows.filter((line) => line.startsWith(`| \`${path}\` |`));
       expect(row.split(' | ')[3], path).toBe(meaning);
     }
   });

@@ -77,7 +77,7 @@ describe('an unknown key of an operation is refused', () => {
   it.each<[object, string]>([
     [
       { colour: 1 },
-      'colour is unknown; known are target, batch, merge, bypass, concurrency, downstream, retry, callbacks, rateLimit, circuit, shards, keepTasks, producers',
+      'colour is unknown; known are target, batch, merge, bypass, concurrency, downstream, retry, callbacks, rateLimit, limits, circuit, shards, keepTasks, producers',
     ],
     [{ batch: { maxsize: 5 } }, 'batch.maxsize is unknown; did you mean "maxSize"?'],
     [

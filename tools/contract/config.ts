@@ -16,33 +16,46 @@ interface Row {
 /** Descriptions of the sections that have a heading but no table row in the documentation. */
 const SECTIONS: Readonly<Record<string, Row>> = {
   $schema: { description: 'The JSON Schema that editors use to complete and check this file' },
-  batch: { description: 'When a batch is sealed, and its limits' },
-  concurrency: { description: 'How many batches may be in progress at once' },
-  retry: { description: 'How failed calls are repeated' },
-  callbacks: { description: "The destinations of events about the operation's ended tasks" },
-  producers: { description: 'What the senders of register messages may do' },
+  'limits.concurrency': { description: 'How much may be in progress at once' },
+  'operation.batch': { description: 'When a batch is sealed, and its limits' },
+  'operation.concurrency': { description: 'How many batches may be in progress at once' },
+  'operation.retry': { description: 'How failed calls are repeated' },
+  'operation.callbacks': { description: "The destinations of events about the operation's ended tasks" },
+  'operation.producers': { description: 'What the senders of register messages may do' },
 };
 
 /**
- * Sections whose keys are documented under another name. Operations have names that the user chooses, and the value of
- * a header may be a secret.
+ * Sections whose keys are documented under another name, by their key or the last part of it. The value of a header may
+ * be a secret.
  */
-const SECTION_OF: Readonly<Record<string, string>> = { operations: '', headers: 'secret' };
+const SECTION_OF: Readonly<Record<string, string>> = {
+  operations: 'operation',
+  headers: 'secret',
+  'limits.concurrency': 'limits.concurrency',
+};
 
-/** The rows of the tables in `docs/reference/configuration.md`, by key. @param page the text of that page */
-const rowsOf = (page: string): ReadonlyMap<string, Row> => {
-  const rows = page
+/**
+ * The rows of the tables in `docs/reference/configuration.md`, by key. Keys of an operation itself begin with
+ * `operation.`, because some of them are also keys of the file. @param page the text of that page
+ */
+const rowsOf = (page: string): ReadonlyMap<string, Row> =>
+  new Map(
+    page.split(/^## /m).flatMap((section) => {
+      const before = section.startsWith('An operation\n') ? 'operation.' : '';
+      return rowsIn(section).map(([key, row]) => [key.includes('.') ? key : `${before}${key}`, row] as const);
+    }),
+  );
+
+const rowsIn = (section: string): (readonly [string, Row])[] =>
+  section
     .split('\n')
     .filter((line) => /^\| `[\w.]+` \|/.test(line))
     .map((line) => line.slice(2, -2).split(' | '))
-    .filter((cells) => cells.length === 5);
-  return new Map(
-    rows.map(([key = '', , usual = '', meaning = '', example = '']) => [
+    .filter((cells) => cells.length === 5)
+    .map(([key = '', , usual = '', meaning = '', example = '']) => [
       key.replaceAll('`', ''),
       { description: plain(meaning), ...defaultIn(usual), ...examplesIn(example) },
-    ]),
-  );
-};
+    ]);
 
 /** Removes the links from Markdown and keeps their texts. */
 const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1');
@@ -69,16 +82,13 @@ const documented = (schema: unknown, rows: ReadonlyMap<string, Row>, section: st
   );
 };
 
-const isSection = (schema: unknown): boolean => typeof schema === 'object' && schema !== null && 'properties' in schema;
-
 const keysOf = (properties: Json, rows: ReadonlyMap<string, Row>, section: string): Json =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const key = section === '' ? name : `${section}.${name}`;
-      // At the top level `producers` has names that the user chooses, and in an operation it is a section.
-      const row = isSection(schema) ? (SECTIONS[key] ?? rows.get(key)) : (rows.get(key) ?? SECTIONS[key]);
+      const row = rows.get(key) ?? SECTIONS[key];
       if (row === undefined) throw new Error(`docs/reference/configuration.md has no row for ${key}`);
-      return [name, withRow(documented(schema, rows, SECTION_OF[name] ?? name) as Json, row)];
+      return [name, withRow(documented(schema, rows, SECTION_OF[key] ?? SECTION_OF[name] ?? name) as Json, row)];
     }),
   );
 

@@ -98,6 +98,7 @@ const receiver = (name: string, random: Random): Receiver => {
 const configOf = (receivers: readonly Receiver[]): Config => ({
   version: 1,
   sources: {},
+  limits: {},
   register: AS_THEY_COME,
   operations: {},
   fanOuts: { idleOpen: 0, idleSealed: 0, keep: 0, callback: null },

@@ -89,6 +89,7 @@ export const fanOutScenarioOf = (seed: number): FanOutScenario => {
       register: AS_THEY_COME,
       operations: {},
       sources: {},
+      limits: {},
       fanOuts: { ...idle, keep, callback: random.chance(0.9) ? 'ops' : null },
       lists: { keep, callback: null, maxDeliveries: 5 },
       alarms: NO_ALARMS,

@@ -96,6 +96,7 @@ export const listScenarioOf = (seed: number): ListScenario => {
       register: AS_THEY_COME,
       operations: { [OPERATION]: operation },
       sources: {},
+      limits: {},
       fanOuts: { idleOpen: 10 * MINUTE, idleSealed: 10 * MINUTE, keep: 20 * MINUTE, callback: null },
       lists: {
         keep: random.pick([60, 90]) * MINUTE,
@@ -145,6 +146,7 @@ const operation: Operation = {
   retry: { immediate: 0, maxAttempts: 1, minDelay: 1_000, maxDelay: 1_000, bisect: true, isolate: true },
   callbacks: { failed: null, succeeded: null },
   rateLimit: null,
+  limits: [],
   circuit: null,
 };
 

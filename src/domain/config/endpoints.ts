@@ -45,6 +45,8 @@ export interface HttpTarget extends Answering {
   readonly secret: SecretRef | null;
   /** Whether signed calls have the header `Groupage-Signature` too, which covers the body only. */
   readonly legacySignature: boolean;
+  /** The header of a response that contains the weight that the call really used. Null if there is none. */
+  readonly usageHeader: string | null;
 }
 
 /** A Lambda function that receives a batch and returns what an HTTP downstream would send as its body. */

@@ -2,7 +2,7 @@
  * The configuration as the functions use it: checked, with every default filled in and every duration in milliseconds.
  */
 
-import type { Millis, OperationName } from '../ids.ts';
+import type { LimitName, Millis, OperationName } from '../ids.ts';
 import type { ProducerRules, Producers, RulesMode } from '../producers/rules.ts';
 import type { Grouping } from '../target.ts';
 import {
@@ -15,6 +15,7 @@ import {
   REGISTER_VISIBILITY,
 } from '../timings.ts';
 import type { Destination, DownstreamTarget } from './endpoints.ts';
+import type { Limit } from './limits.ts';
 import type { BatchPolicy, CircuitPolicy, Concurrency, RetryPolicy } from './policies.ts';
 import type { Sources } from './settings.ts';
 
@@ -37,6 +38,8 @@ export interface Operation extends Grouping {
   readonly callbacks: Callbacks;
   /** Most calls per second. */
   readonly rateLimit: number | null;
+  /** Limits of the operation's calls, each once. Sorted by name, because they are taken in this order. */
+  readonly limits: readonly LimitName[];
   readonly circuit: CircuitPolicy | null;
   /** How long finished tasks and batches are stored. */
   readonly keepTasks: Millis;
@@ -97,6 +100,8 @@ export interface Config {
   readonly operations: Readonly<Record<OperationName, Operation>>;
   /** Where the values of each operation come from. */
   readonly sources: Readonly<Record<OperationName, Sources>>;
+  /** All limits that operations may name, including those that no operation names. */
+  readonly limits: Readonly<Record<LimitName, Limit>>;
   readonly register: RegisterPolicy;
   readonly fanOuts: FanOutPolicy;
   readonly lists: ListPolicy;

@@ -25,6 +25,8 @@ export interface HttpAnswer {
    * false
    */
   readonly isCut?: boolean;
+  /** The header that `downstream.usageHeader` names. Null if the answer lacks it. */
+  readonly usage?: string | null;
 }
 
 /**
@@ -49,6 +51,18 @@ export const readBody = async (
  * @param requireResults whether an answer without results is an error: `downstream.requireResults`
  */
 export const readAnswer = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
+  const usage = usageIn(answer.usage);
+  const read = readStatus(answer, items, requireResults);
+  return usage === undefined ? read : { ...read, usage };
+};
+
+/** A decimal number in a header. Anything else is no number, and is ignored: the call then counts as it was granted. */
+const USAGE = /^\d{1,12}(?:\.\d{1,6})?$/;
+
+const usageIn = (header: string | null | undefined): number | undefined =>
+  typeof header === 'string' && USAGE.test(header.trim()) ? Number(header) : undefined;
+
+const readStatus = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
   const { status, retryAfter } = answer;
   const reason = `answered ${status}`;
   const quote = quoted(answer.body);

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { CONFIG_FILES, EXAMPLE_CONFIG, findConfig, loadConfig } from '../../../src/config/load.ts';
 import { printDuration } from '../../../src/domain/config/duration.ts';
 import type { Destination } from '../../../src/domain/config/endpoints.ts';
+import type { Limit } from '../../../src/domain/config/limits.ts';
 import { type Config, handlerTimeout, type Operation } from '../../../src/domain/config/resolved.ts';
 import { ANSWER_MAX_BYTES } from '../../../src/domain/downstream/http-answer.ts';
 import { POWERS } from '../../../src/domain/producers/rules.ts';
@@ -61,16 +62,28 @@ const batches = ({ batch, merge }: Operation): (string | false)[] => [
   merge !== null && `merges requests by ${merge.keys}`,
 ];
 
-const calls = ({ concurrency, merge, rateLimit, circuit, retry, downstream }: Operation): (string | false)[] => [
+const calls = ({
+  concurrency,
+  merge,
+  rateLimit,
+  limits,
+  circuit,
+  retry,
+  downstream,
+}: Operation): (string | false)[] => [
   concurrency.perTarget !== null && merge === null && `concurrent batches per Target: at most ${concurrency.perTarget}`,
   concurrency.total !== null && `concurrent batches in total: at most ${concurrency.total}`,
   rateLimit !== null && `at most ${rateLimit} calls per second`,
+  limits.length > 0 && `limited by ${limits.join(' and ')}`,
   circuit === null
     ? 'no circuit'
     : (circuit.failures !== 5 || circuit.coolDown !== 30_000) &&
       `the circuit opens after ${circuit.failures} failures in a row, for ${printDuration(circuit.coolDown)}`,
   !retry.bisect && 'a failing batch is not halved',
   'secret' in downstream && downstream.secret !== null && 'calls are signed',
+  'usageHeader' in downstream &&
+    downstream.usageHeader !== null &&
+    `the header ${downstream.usageHeader} reports the weight that a call used`,
 ];
 
 const callbacks = ({ callbacks: { failed, succeeded } }: Operation): (string | false)[] => [
@@ -80,6 +93,37 @@ const callbacks = ({ callbacks: { failed, succeeded } }: Operation): (string | f
 
 const placeOf = (destination: Destination): string =>
   destination.kind === 'http' ? withoutSecrets(destination.url) : `${destination.kind} ${destination.name}`;
+
+const amount = (calls: number | null, weight: number | null): string =>
+  [calls !== null && plural(calls, 'call'), weight !== null && `weight ${weight.toLocaleString('en')}`]
+    .filter((each) => each !== false)
+    .join(' and ');
+
+const bucketsOf = (key: Limit['key']): string | false => {
+  if (key === null) return false;
+  return key === 'target' ? 'for each Target' : `for each ${key.join(', ')}`;
+};
+
+const limitOf = ({ calls, weight, per, burst, key, concurrency }: Limit): string => {
+  const rate = amount(calls, weight);
+  const inProgress = amount(concurrency.calls, concurrency.weight);
+  return [
+    rate !== '' && `at most ${rate} in ${printDuration(per)}`,
+    burst > 1 && `${burst.toLocaleString('en')} may start at once`,
+    inProgress !== '' && `at most ${inProgress} in progress`,
+    bucketsOf(key),
+  ]
+    .filter((each) => each !== false)
+    .join(', ');
+};
+
+/** A line for each limit, with the operations that share it. */
+const limitNotes = ({ operations, limits }: Config): string[] =>
+  Object.entries(limits).map(([name, limit]) => {
+    const users = Object.values(operations).filter(({ limits: named }) => named.some((each) => each === name));
+    const by = users.map(({ operation }) => operation).join(', ') || 'no operation';
+    return `limit ${name}: ${limitOf(limit)} (named by ${by})`;
+  });
 
 /** A line for each producer without an id that rules name. */
 const emptyProducers = ({ operations, producers = {} }: Config): string[] =>
@@ -98,14 +142,15 @@ const emptyProducers = ({ operations, producers = {} }: Config): string[] =>
   });
 
 /**
- * The settings that differ from their defaults: a line for each operation that has any, and for each destination. Then
- * the producers without ids that rules name.
+ * The settings that differ from their defaults: a line for each operation that has any, for each limit, and for each
+ * destination. Then the producers without ids that rules name.
  */
 export const notesOf = (config: Config): string[] => [
   ...Object.values(config.operations).flatMap((operation) => {
     const said = [...batches(operation), ...calls(operation), ...callbacks(operation)].filter((each) => each !== false);
     return said.length > 0 ? [`${operation.operation}: ${said.join(', ')}`] : [];
   }),
+  ...limitNotes(config),
   ...Object.entries(config.destinations).map(([name, destination]) => `destination ${name}: ${placeOf(destination)}`),
   ...emptyProducers(config),
 ];

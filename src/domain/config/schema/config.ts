@@ -7,10 +7,12 @@
  */
 import * as z from 'zod';
 import type { Parsed, Problem } from '../../../util/problems.ts';
-import { OPERATION_NAME_PATTERN, type OperationName } from '../../ids.ts';
+import { type LimitName, OPERATION_NAME_PATTERN, type OperationName } from '../../ids.ts';
 import { type Config, KEEP_AUDIT, type Operation } from '../resolved.ts';
 import { operationSchema } from './combinations.ts';
 import { destinationSchema, requiredOf } from './endpoints.ts';
+import { limitsSchema } from './limits.ts';
+import { checkLimits } from './named-limits.ts';
 import { checkRules, modeSchema, producersSchema } from './producers.ts';
 import { DAY, duration, fault, mustUnseen, section } from './rules.ts';
 import { alarmsSchema, fanOutsSchema, listsSchema, registerSchema } from './sections.ts';
@@ -33,6 +35,7 @@ export const configSchema = section(
     destinations: z
       .record(name('a destination'), destinationSchema, mustUnseen('an object with destination names as keys'))
       .default({}),
+    limits: limitsSchema,
     producers: producersSchema,
     producerRules: modeSchema,
     register: registerSchema,
@@ -42,7 +45,7 @@ export const configSchema = section(
     keepAudit: duration(DAY, 3_650 * DAY).default(KEEP_AUDIT),
   },
   'an object with "operations"',
-).superRefine(({ operations, destinations, producers, fanOuts, lists }, context) => {
+).superRefine(({ operations, destinations, limits, producers, fanOuts, lists }, context) => {
   const known = Object.keys(destinations);
   const are = known.length > 0 ? `configured are ${known.join(', ')}` : 'none is configured under "destinations"';
   const mustBeKnown = (path: readonly string[], destination: string | null): void => {
@@ -54,6 +57,7 @@ export const configSchema = section(
       mustBeKnown(['operations', operation, 'callbacks', outcome], destination);
   mustBeKnown(['fanOuts', 'callback'], fanOuts.callback);
   mustBeKnown(['lists', 'callback'], lists.callback);
+  checkLimits(operations, limits, context);
   checkRules(operations, producers, context);
 });
 
@@ -81,9 +85,11 @@ export const parseConfig = (input: unknown): Parsed<Config> => {
   return { ok: true, value };
 };
 
-const resolvedFrom = (name: string, { target, ...others }: z.output<typeof operationSchema>): Operation => ({
+const resolvedFrom = (name: string, { target, limits, ...others }: z.output<typeof operationSchema>): Operation => ({
   operation: name as OperationName,
   keys: target,
+  // The checks need the list as it is written, because the paths of its problems have an index.
+  limits: limits.toSorted() as LimitName[],
   ...others,
 });
 

@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { MINUTE } from '../../timings.ts';
 import type { DownstreamTarget } from '../endpoints.ts';
-import { headersSchema, secretSchema } from './headers.ts';
+import { HEADER_NAME, headersSchema, secretSchema } from './headers.ts';
 import { busName, functionName, machineName, queueName, topicName } from './names.ts';
-import { DAY, duration, must, mustUnseen, section } from './rules.ts';
+import { DAY, duration, formed, must, mustUnseen, section } from './rules.ts';
 
 const url = z
   .string(mustUnseen('an http or https URL such as https://parcels.example/batch'))
@@ -21,6 +21,13 @@ const url = z
 // Node's fetch gives up after five minutes without an answer, so a longer timeout would have no effect.
 const httpTimeout = duration(100, 4 * MINUTE).default(10_000);
 const legacySignature = z.boolean(must('true or false')).default(true);
+// The message does not show the value: it may be a whole header, with a secret in it.
+const usageHeader = formed(
+  HEADER_NAME,
+  mustUnseen('the name of a response header, such as "x-usage", or null for none'),
+)
+  .nullable()
+  .default(null);
 const deadline = duration(MINUTE, 7 * DAY).default(60 * MINUTE);
 
 const requireResults = z.boolean(must('true, false or null')).nullable().default(null);
@@ -32,6 +39,7 @@ const downstreamKinds = {
     headers: headersSchema,
     secret: secretSchema.nullable().default(null),
     legacySignature,
+    usageHeader,
     timeout: httpTimeout,
     deadline,
     requireResults,

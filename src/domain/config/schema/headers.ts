@@ -23,7 +23,7 @@ const OWN_HEADERS =
   /^(?:content-type|content-length|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|idempotency-key|traceparent|groupage-.*)$/i;
 /** Headers whose values are secret, judged by their names. */
 const SECRET_HEADERS = /^(?:cookie|.*(?:auth|api-?key|access-?key|token|secret|passw|credential|signature).*)$/i;
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+export const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 
 const faultOf = (name: string, value: unknown): string | undefined => {
   if (OWN_HEADERS.test(name)) return 'is a header that Groupage sets itself: leave it out';

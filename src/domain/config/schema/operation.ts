@@ -5,6 +5,8 @@ import { MOST_SLOTS } from '../../operations/slot-pages.ts';
 import { PAYLOAD_MAX_BYTES } from '../../tasks/task.ts';
 import { MINUTE } from '../../timings.ts';
 import { downstreamSchema } from './endpoints.ts';
+import { payloadFields } from './fields.ts';
+import { limitNamesSchema } from './named-limits.ts';
 import { ruleKeys, rulesSchema } from './producers.ts';
 import { DAY, duration, formed, HOUR, must, mustUnseen, number, section, text, whole } from './rules.ts';
 
@@ -60,30 +62,9 @@ const circuitSchema = section(
   'an object, or null for none',
 );
 
-/** A payload field; dots lead into nested objects. */
-const FIELD = /^[^.]+(?:\.[^.]+)*$/;
-const KEYS_MAX = 10;
-
-const targetSchema = z
-  .array(
-    z
-      .custom<string>(
-        (value) => typeof value === 'string' && value.isWellFormed() && FIELD.test(value),
-        must('the name of a payload field, such as "depot" or "route.origin"'),
-      )
-      .meta({ type: 'string', pattern: FIELD.source }),
-    must('a list of payload fields, [] for none'),
-  )
-  .superRefine((keys, context) => {
-    if (keys.length > KEYS_MAX) context.addIssue(`must name at most ten payload fields, not ${keys.length}`);
-    const twice = keys.find((key, index) => keys.indexOf(key) < index);
-    if (twice !== undefined) context.addIssue(`must not name a field twice: ${JSON.stringify(twice)}`);
-  })
-  .meta({ maxItems: KEYS_MAX, uniqueItems: true });
-
 export const operationShape = section(
   {
-    target: targetSchema,
+    target: payloadFields(must('a list of payload fields, [] for none')),
     batch: batchSchema.prefault({}),
     merge: mergeSchema.nullable().default(null),
     bypass: bypassSchema.nullable().default(null),
@@ -92,6 +73,7 @@ export const operationShape = section(
     retry: retrySchema.prefault({}),
     callbacks: callbacksSchema.prefault({}),
     rateLimit: number(0.001, 1_000, ' (calls per second), or null for no limit').nullable().default(null),
+    limits: limitNamesSchema,
     circuit: circuitSchema.nullable().prefault({}),
     shards: whole(1, 1_000).default(1),
     keepTasks: duration(HOUR, 3_650 * DAY).default(30 * DAY),

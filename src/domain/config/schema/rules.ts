@@ -50,6 +50,10 @@ export const whole = (minimum: number, maximum: number, or = '') =>
 export const number = (minimum: number, maximum: number, or = '') =>
   numberWithin({ minimum, maximum }, `a number from ${minimum} to ${maximum}${or}`);
 
+/** A number that has to be above 0, however small. */
+export const positive = (maximum: number, or = '') =>
+  numberWithin({ exclusiveMinimum: 0, maximum }, `a number above 0 and at most ${maximum}${or}`);
+
 export const duration = (least: Millis, most: Millis, or = '') => {
   const span = `from "${printDuration(least)}" to "${printDuration(most)}"`;
   const isWithin = (time: Millis | undefined): boolean => time !== undefined && time >= least && time <= most;

@@ -4,6 +4,7 @@ import type { Problem } from '../../../util/problems.ts';
 import { nearest } from '../nearest.ts';
 import { destinationKeys, downstreamKeys } from './endpoints.ts';
 import { secretKeys } from './headers.ts';
+import { limitKeys } from './limits.ts';
 import { operationKeys } from './operation.ts';
 import { alarmKeys, fanOutKeys, listKeys, registerKeys } from './sections.ts';
 
@@ -12,6 +13,7 @@ type Path = readonly PropertyKey[];
 const ROOT_KEYS = [
   'operations',
   'destinations',
+  'limits',
   'producers',
   'producerRules',
   'register',
@@ -37,6 +39,7 @@ const knownAt = (input: unknown, path: Path): readonly string[] => {
   if (section === 'fanOuts') return fanOutKeys;
   if (section === 'lists') return listKeys;
   if (section === 'alarms') return alarmKeys;
+  if (section === 'limits') return limitKeys[String(parts[0] ?? 'limit')] ?? [];
   const within = section === 'destinations' ? ['destination', ...parts] : parts;
   const [part = 'operation', inside] = within;
   // `inside` is a secret: the secret of the calls, or of one header.
