@@ -21,6 +21,7 @@ export const composeApp = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     operations: parts.operations(),
+    buckets: parts.buckets(),
     fanOuts: parts.fanOuts(),
     lists: listsOf(environment, host),
     fleets: fleetsOf(environment, host),

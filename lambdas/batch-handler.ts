@@ -19,6 +19,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     operations: parts.operations(),
+    buckets: parts.buckets(),
     fanOuts: parts.fanOuts(),
     queues: parts.queues(),
     downstreamOf,

@@ -10,6 +10,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { inInvocation } from '../src/aws/call-time.ts';
 import { type AwsClients, awsClients } from '../src/aws/clients.ts';
 import { dynamoDBBatches } from '../src/aws/dynamodb-batches.ts';
+import { dynamoDBBuckets } from '../src/aws/dynamodb-buckets.ts';
 import { dynamoDBFanOuts } from '../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLocks } from '../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../src/aws/dynamodb-operations.ts';
@@ -85,6 +86,7 @@ export const partsOf = (environment: Environment, { clients, log, onEvent, sleep
     locks: () => dynamoDBLocks(dynamodb, table('batchLockTable'), keepTasksIn(config)),
     batches: () => dynamoDBBatches(dynamodb, table('batchTable')),
     operations: () => dynamoDBOperations(dynamodb, table('batchLockTable')),
+    buckets: () => dynamoDBBuckets(dynamodb, table('batchLockTable'), clients.clock),
     fanOuts: () => dynamoDBFanOuts(dynamodb, table('fanOutTable')),
     queues: () => sqsQueues(sqs, urls),
     backlogs: () => sqsBacklogs(sqs, urls),

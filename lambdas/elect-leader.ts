@@ -13,9 +13,10 @@ export const compose = (environment: Environment, host: Host) => {
     waiting: parts.waiting(),
     locks: parts.locks(),
     operations: parts.operations(),
+    buckets: parts.buckets(),
     queues: parts.queues(),
   };
-  return eachRecord(host.log, (body) => electLeader(deps, parseElect(body)));
+  return eachRecord(host.log, (body, delivery) => electLeader(deps, parseElect(body), delivery));
 };
 
 export const handler = atFirstInvocation(compose);

@@ -14,6 +14,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: parts.locks(),
     batches: parts.batches(),
     operations: parts.operations(),
+    buckets: parts.buckets(),
     fanOuts: parts.fanOuts(),
   };
   const deps = { ...parts.base, ...stores, queues: parts.queues() };

@@ -8,7 +8,7 @@ import { listsOf } from './stores.ts';
 
 export const compose = (environment: Environment, host: Host) => {
   const parts = partsOf(environment, host);
-  const { deadLetters, waiting, locks, batches, operations, fanOuts, queues, patrolMarks } = parts;
+  const { deadLetters, waiting, locks, batches, operations, buckets, fanOuts, queues, patrolMarks } = parts;
   const deps = {
     ...parts.base,
     deadLetters: deadLetters(),
@@ -16,6 +16,7 @@ export const compose = (environment: Environment, host: Host) => {
     locks: locks(),
     batches: batches(),
     operations: operations(),
+    buckets: buckets(),
     fanOuts: fanOuts(),
     lists: listsOf(environment, host),
     queues: queues(),

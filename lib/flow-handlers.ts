@@ -9,6 +9,7 @@ import type { Construct } from 'constructs';
 import { CALLBACKS_AT_ONCE } from '../src/domain/callbacks/share.ts';
 import { type Config, callbackTimeout, handlerTimeout } from '../src/domain/config/resolved.ts';
 import { INDEXES, indexesOf } from '../src/domain/deployed/environment.ts';
+import { isLimited } from '../src/domain/limits/limits.ts';
 import { INVOCATIONS_AT_ONCE, LEADER_TIMEOUT, MESSAGES_AT_ONCE } from '../src/domain/timings.ts';
 import { distinct, downstreamRights, type Right } from './endpoints.ts';
 import { ExecutionReports } from './execution-reports.ts';
@@ -71,8 +72,12 @@ export const registerHandler = (of: FlowParts): void => {
     });
 };
 
+/** Whether calls count under limits, so that functions write buckets and read the locks of those who wait. */
+const hasLimits = ({ config }: FlowParts): boolean => Object.values(config.operations).some(isLimited);
+
 export const electHandler = (of: FlowParts): void => {
-  of.handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Finds a leader for each Target with waiting tasks')
+  const handler = of
+    .handler('ElectHandler', 'elect-leader', LEADER_TIMEOUT, 'Finds a leader for each Target with waiting tasks')
     .source({
       queue: of.electQueue.queue,
       batchSize: MESSAGES_AT_ONCE.elect,
@@ -81,10 +86,12 @@ export const electHandler = (of: FlowParts): void => {
     .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
     // A freed slot may wake a sealed batch that waits for one.
     .sends({ electQueue: of.electQueue.queue, groupQueue: of.groupQueue.queue, batchQueue: of.batchQueue.queue });
+  if (hasLimits(of)) handler.table('batchLockTable', of.tables.batchLock, ['BatchGetItem', 'PutItem']);
 };
 
 export const groupHandler = (of: FlowParts): void => {
-  of.handler('GroupHandler', 'group', LEADER_TIMEOUT, 'Leaders claim waiting tasks and seal batches')
+  const handler = of
+    .handler('GroupHandler', 'group', LEADER_TIMEOUT, 'Leaders claim waiting tasks and seal batches')
     .source({
       queue: of.groupQueue.queue,
       batchSize: MESSAGES_AT_ONCE.group,
@@ -107,6 +114,8 @@ export const groupHandler = (of: FlowParts): void => {
       batchQueue: of.batchQueue.queue,
       ...callbacksOf(of),
     });
+  // A leader that cannot use its moment grants it to others.
+  if (hasLimits(of)) handler.table('batchLockTable', of.tables.batchLock, ['BatchGetItem']);
 };
 
 export const batchHandler = (of: FlowParts): void => {
@@ -141,6 +150,9 @@ export const batchHandler = (of: FlowParts): void => {
   // The keys of done inputs are stored in the table of the locks.
   if (operations.some(({ merge }) => merge))
     handler.table('batchLockTable', of.tables.batchLock, ['BatchGetItem', 'BatchWriteItem']);
+  // A call that ends may grant its lease to a Target that waits.
+  if (hasLimits(of))
+    handler.table('batchLockTable', of.tables.batchLock, ['BatchGetItem']).sends({ groupQueue: of.groupQueue.queue });
   if (machines.length === 0) return;
   handler.startsByName();
   const { executionTag: tag } = of;

@@ -11,6 +11,7 @@ import {
   batchOf,
   callItems,
   countsItem,
+  grantItem,
   lastAttemptItem,
   newBatchRow,
   pendingItem,
@@ -88,10 +89,10 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       );
       return { batch: sealed ?? (await stored(batch.id)), byMe: sealed !== undefined };
     },
-    start: async (id, { attempt, countedAttempts, uncounted, token, at, runUntil }) => {
+    start: async (id, { attempt, countedAttempts, uncounted, token, at, runUntil, grants }) => {
       const started = await update(
         id,
-        `SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)${uncounted === undefined ? '' : ', Uncounted = :uncounted'}${attempt > 1 ? ', UnderWay = :operation' : ''}`,
+        `SET #status = :running, Attempt = :attempt, Tries = :tries, StartedBy = :token, RunUntil = :until, StartedAt = if_not_exists(StartedAt, :at)${uncounted === undefined ? '' : ', Uncounted = :uncounted'}${attempt > 1 ? ', UnderWay = :operation' : ''}${grants ? ', Grants = :grants' : ''}`,
         'Attempt = :before AND (#status = :sealed OR (#status = :running AND RunUntil < :at))',
         {
           ':running': 'in-progress',
@@ -105,6 +106,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
           ':at': at,
           // The first attempt may have ended without a write, because its function died.
           ...(attempt > 1 ? { ':operation': operationOf(id) } : {}),
+          ...(grants ? { ':grants': grants.map(grantItem) } : {}),
         },
       );
       return started !== undefined;

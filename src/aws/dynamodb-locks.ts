@@ -179,6 +179,8 @@ export const dynamoDBLocks = (
         },
       });
     },
+    extend: (target, holder, until) =>
+      update(target, { set: 'SET LockedUntil = :until', when: MINE, values: { ...mine(holder), ':until': until } }),
     openBatch: (target, holder, { batch, round, by, until, perTarget, largestCap, uncountedAt }) => {
       const unchanged = counted('Round', round - 1);
       const flight = perTarget

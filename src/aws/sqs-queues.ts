@@ -52,6 +52,7 @@ export const sqsQueues = (client: SQSClient, urls: QueueUrls): Queues => {
         messages.some(isForOthers),
       ),
     resume: (message, delay) => send('elect', [{ body: printElect(message), delay }], isForOthers(message)),
+    grant: (message, delay) => send('elect', [{ body: printElect(message), delay }], isForOthers(message)),
     group: (message, delay, chain) => send('group', [{ body: printGroup(message), delay }], chain === 'new'),
     batch: (message, delay) => send('batch', [{ body: printBatch(message), delay }], isForOthers(message)),
     reject: (rejections) =>

@@ -37,8 +37,8 @@ export const targetOf = (grouping: Grouping, payload: object, id: TaskId, text: 
   return [{ path: 'payload', reason }];
 };
 
-/** Encodes `~` as well, because it begins the shard's suffix. */
-const encoded = (text: string): string => encodeURIComponent(text).replaceAll('~', '%7E');
+/** A name or value in a Target. Encodes `~` as well, because it begins the shard's suffix. */
+export const encoded = (text: string): string => encodeURIComponent(text).replaceAll('~', '%7E');
 
 const groupingValue = (payload: object, key: string, text: string): string | Problem => {
   const path = `payload.${key}`;

@@ -26,6 +26,13 @@ export const TO_REPORT: Millis = SECOND / 2;
 export const timeForCall = (timeLeft: Millis, most: Millis = AWS_CALL): Millis => Math.min(most, timeLeft - TO_REPORT);
 /** How long a lock outlives the last write of its holder. */
 export const LEASE: Millis = 45 * SECOND;
+/**
+ * How long the lock of a Target whose operation has limits outlives the last write of its holder. The leader waits for a
+ * moment under the limits without another write of the lock, so the lease is longer than the longest delay of a message.
+ */
+export const LIMITED_LEASE: Millis = 900 * SECOND + LEASE;
+/** After this time, a leader that waits for a moment looks again, in case a message was lost. */
+export const LOOK_AGAIN: Millis = 840 * SECOND;
 /** How long something may be left alone before it counts as stuck. Until then, its message may still be under way. */
 export const GRACE: Millis = 2 * LEASE + MINUTE;
 /** The visibility timeout of elect and group messages. */

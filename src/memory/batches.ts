@@ -41,7 +41,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
         putBatch(tables, sealed);
         return { batch: sealed, byMe: true };
       }),
-    start: async (id, { attempt, countedAttempts, uncounted, token, at, runUntil }) => {
+    start: async (id, { attempt, countedAttempts, uncounted, token, at, runUntil, grants }) => {
       const started = await write('batches.start', id, (batch) =>
         batch.attempt === attempt - 1 &&
         (batch.status === 'sealed' || (batch.status === 'in-progress' && batch.runUntil < at))
@@ -53,6 +53,7 @@ export const memoryBatches = (tables: Tables, gate: Gate, lag: Lag = upToDate): 
               ...(uncounted === undefined ? {} : { uncounted }),
               startedBy: token,
               runUntil,
+              ...(grants ? { grants } : {}),
               startedAt: batch.startedAt ?? at,
             }
           : undefined,

@@ -131,6 +131,10 @@ export const memoryLocks = (
             : undefined,
         expiryOf(target, now),
       ),
+    extend: (target, mine, until) =>
+      write('locks.extend', target, (lock) =>
+        isMine(lock, mine) && !lock.openBatch ? { ...lock, lockedUntil: until } : undefined,
+      ),
     openBatch: (target, mine, { batch, round, by, until, perTarget, largestCap, uncountedAt }) =>
       write('locks.openBatch', target, ({ blocked: _, ...lock }) => {
         const inFlight = lock.inFlight ?? [];

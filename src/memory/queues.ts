@@ -70,6 +70,7 @@ export const memoryQueues = (
     );
   },
   resume: (message, delay) => through(gate, 'queues.resume', () => void queues.elect.send(printElect(message), delay)),
+  grant: (message, delay) => through(gate, 'queues.grant', () => void queues.elect.send(printElect(message), delay)),
   group: (message, delay) => through(gate, 'queues.group', () => void queues.group.send(printGroup(message), delay)),
   batch: (message, delay) => through(gate, 'queues.batch', () => void queues.batch.send(printBatch(message), delay)),
   reject: async (rejections) => {

@@ -9,6 +9,9 @@ import type { FanOutId } from '../domain/fan-out-ids.ts';
 import type { FanOut, Node } from '../domain/fan-outs/fan-out.ts';
 import type { Position } from '../domain/fan-outs/tree.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId, Token } from '../domain/ids.ts';
+import type { Bucket } from '../domain/limits/bucket.ts';
+import type { BucketId } from '../domain/limits/bucket-id.ts';
+import type { WaitingCall } from '../domain/limits/queue.ts';
 import type { ListId, Range } from '../domain/lists/ids.ts';
 import type { StoredClaim } from '../domain/lists/list.ts';
 import type { InputKey } from '../domain/merging/inputs.ts';
@@ -82,6 +85,9 @@ export interface Tables {
   readonly slotPageKeys: Map<string, Set<string>>;
   /** The waiting Targets of each operation, by their place in the slot queue. */
   readonly waitingTargets: Map<OperationName, Map<string, WaitingTarget>>;
+  readonly buckets: Map<BucketId, Bucket>;
+  /** The queue of each bucket, by entry. */
+  readonly waitingCalls: Map<BucketId, Map<string, WaitingCall>>;
   /** Inputs that were processed, by their keys. */
   readonly processed: Map<Target, Map<InputKey, Known & { readonly until: Millis }>>;
   readonly fanOuts: Map<FanOutId, FanOut>;
@@ -143,6 +149,8 @@ export const emptyTables = (
     slotPages: rows(),
     slotPageKeys: new Map(),
     waitingTargets: new Map(),
+    buckets: plainRows(),
+    waitingCalls: new Map(),
     processed: new Map(),
     fanOuts: rows(),
     fanOutNodes: plainRows(),

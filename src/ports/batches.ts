@@ -7,6 +7,7 @@ import type { Batch, Counts, FinishedStatus, Noted } from '../domain/batches/bat
 import type { CallRecord } from '../domain/batches/call-record.ts';
 import type { SealReason } from '../domain/batches/policy.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, Token } from '../domain/ids.ts';
+import type { Grant } from '../domain/limits/bucket.ts';
 import type { Page } from '../domain/page.ts';
 
 export interface FormingBatch {
@@ -19,6 +20,8 @@ export interface FormingBatch {
   /** See {@link Batch.slotPage}, {@link Batch.targetPage}. */
   readonly slotPage?: number;
   readonly targetPage?: number;
+  /** See {@link Batch.grants}. */
+  readonly grants?: readonly Grant[];
 }
 
 /**
@@ -65,6 +68,8 @@ export interface Batches {
       readonly token: Token;
       readonly at: Millis;
       readonly runUntil: Millis;
+      /** The moments of this attempt, if their leases must be ended after it. */
+      readonly grants?: readonly Grant[] | undefined;
     },
   ): Promise<boolean>;
   /**

@@ -84,6 +84,8 @@ export interface Locks extends SlotPages<Target> {
       readonly waits?: boolean;
     },
   ): Promise<boolean>;
+  /** Moves the end of the lease, if the caller still holds the lock and no batch is open. */
+  extend(target: Target, mine: Mine, until: Millis): Promise<boolean>;
   /**
    * Opens `batch` as round `round`, marked with `by`, if the caller still holds the lock, no batch is open, the stored
    * round is the one before it and the Target is not paused (G5). With `perTarget`, only if fewer batches than that are

@@ -1,5 +1,11 @@
 /** The queues between the functions, and their dead letters and rejected messages. */
-import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../domain/batches/messages.ts';
+import type {
+  BatchMessage,
+  ElectMessage,
+  GrantMessage,
+  GroupMessage,
+  ResumeMessage,
+} from '../domain/batches/messages.ts';
 import type { CallbackMessage } from '../domain/callbacks/callback.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Sender } from '../domain/producers/sender.ts';
@@ -15,6 +21,8 @@ export interface Queues {
   elect(messages: readonly ElectMessage[]): Promise<void>;
   /** Sends a message to the elect queue that ends a pause. */
   resume(message: ResumeMessage, delay: number): Promise<void>;
+  /** Sends a message to the elect queue that grants moments to those who wait under a limit. */
+  grant(message: GrantMessage, delay: number): Promise<void>;
   /**
    * @param chain `new` for the guard of the next leader, which leads for other tasks than those for which this function
    *   runs. See `isForOthers`. @default - the chain of this function

@@ -15,7 +15,9 @@ import type { Millis, Token } from '../domain/ids.ts';
 import { everyProducer } from '../domain/producers/rules.ts';
 import { LOCAL_SENDER } from '../domain/producers/sender.ts';
 import type { Rejection } from '../domain/register/rejection.ts';
+import { SECOND } from '../domain/timings.ts';
 import { memoryBatches } from '../memory/batches.ts';
+import { memoryBuckets } from '../memory/buckets.ts';
 import { memoryFanOuts } from '../memory/fan-outs.ts';
 import { memoryLists } from '../memory/lists.ts';
 import { memoryLocks } from '../memory/locks.ts';
@@ -31,6 +33,7 @@ import type { ProcessedKeys } from '../ports/processed.ts';
 import type { Deps } from '../steps/deps.ts';
 import { rememberedItemKeys } from '../steps/fan-outs/item-keys.ts';
 import { mergingDownstream } from '../steps/merge/merging-downstream.ts';
+import { StoreClock } from '../util/store-clock.ts';
 import type { Chaos } from '../virtual/chaos.ts';
 import { faultyGate, type Process } from '../virtual/faulty-gate.ts';
 import { type Gate, through } from '../virtual/gate.ts';
@@ -86,6 +89,8 @@ export interface Life extends Pick<Deps, 'machine' | 'report'> {
   /** How far the eventually consistent reads of this process lag behind. */
   readonly lag: Lag;
   readonly invocation: Invocation;
+  /** The time on the store's clock, as this process knows it from the dates of answers. */
+  readonly storeNow: () => Millis;
 }
 
 /**
@@ -109,14 +114,17 @@ export const beginLife = (
     endsAt: scheduler.now + timeout,
     outlivesTimeout: false,
   };
+  const machine = machineOf(chaos, process);
+  const clock = new StoreClock();
   return {
     name,
     function: fn,
-    gate: gateOf(chaos, process),
+    gate: dated(gateOf(chaos, process), clock, machine, scheduler),
+    storeNow: () => clock.now(machine.now()),
     random,
     lag: () => random.int(0, MAX_LAG),
     invocation: { timeLeft: () => process.endsAt - scheduler.now },
-    machine: machineOf(chaos, process),
+    machine,
     report: (event) => {
       chaos.trace(() => `${name}  · ${brief(event)}`);
       const defect = defectReportedIn(name, event, chaos.removed);
@@ -124,6 +132,23 @@ export const beginLife = (
     },
   };
 };
+
+/** A gate whose answers show the store's time in whole seconds, as the `Date` header of DynamoDB's answers does. */
+const dated =
+  (gate: Gate, clock: StoreClock, { now }: Deps['machine'], scheduler: Chaos['scheduler']): Gate =>
+  async (call, effects) => {
+    const sent = now();
+    let date = Number.NaN;
+    const answers = await gate(
+      call,
+      effects.map((effect) => () => {
+        date = Math.floor(scheduler.now / SECOND) * SECOND;
+        return effect();
+      }),
+    );
+    clock.note({ sent, received: now(), date });
+    return answers;
+  };
 
 /** Creates all ports of a process. */
 export const startProcess = (around: Surroundings, life: Life): Started => ({
@@ -180,7 +205,7 @@ export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
 };
 
 /** The stores that a process uses, with their charges for capacity. */
-const stores = (around: Surroundings, { name, gate, lag }: Life) => {
+const stores = (around: Surroundings, { name, gate, lag, storeNow }: Life) => {
   const { config, tables, slotsPerPage, throttle } = around;
   const all = {
     tasks: memoryTasks(tables, gate, lag),
@@ -188,6 +213,7 @@ const stores = (around: Surroundings, { name, gate, lag }: Life) => {
     locks: memoryLocks(tables, gate, lag, slotsPerPage, keepTasksIn(config)),
     batches: memoryBatches(tables, gate, lag),
     operations: memoryOperations(tables, gate, lag, slotsPerPage),
+    buckets: memoryBuckets(tables, gate, storeNow),
   };
   if (!throttle) return all;
   const { prices } = throttle;
@@ -198,6 +224,7 @@ const stores = (around: Surroundings, { name, gate, lag }: Life) => {
     locks: throttled(all.locks, prices.locks, spend),
     batches: throttled(all.batches, prices.batches, spend),
     operations: throttled(all.operations, prices.operations, spend),
+    buckets: throttled(all.buckets, prices.buckets, spend),
   };
 };
 

@@ -9,6 +9,7 @@ import type { Waiting } from '../domain/batches/policy.ts';
 import { type BatchId, operationOf, type Target, type TaskId } from '../domain/ids.ts';
 import type { SlotPage } from '../domain/operations/slot-pages.ts';
 import type { Batches } from '../ports/batches.ts';
+import type { Buckets } from '../ports/buckets.ts';
 import type { Locks } from '../ports/locks.ts';
 import type { Operations } from '../ports/operations.ts';
 import type { Tasks } from '../ports/tasks.ts';
@@ -128,6 +129,7 @@ const locks: Prices<Locks> = {
     ]),
   readEventually: ([target]) => ofTarget(target, { read: 0.5 }),
   acquire: write,
+  extend: write,
   release: write,
   block: write,
   blockUnled: write,
@@ -181,6 +183,18 @@ const operations: Prices<Operations> = {
   reserveCall: ofOperation,
 };
 
+const BUCKET_BYTES = 600;
+const ofBucket = ([bucket]: readonly [string, ...unknown[]]) => ofTarget(bucket, { write: 1 });
+const buckets: Prices<Buckets> = {
+  read: ([bucket]) => ofTarget(bucket, { read: 1 }),
+  write: ([bucket, , { line, leases }]) =>
+    ofTarget(bucket, {
+      write: writeUnits(BUCKET_BYTES + (line?.starts.length ?? 0) * 30 + leases.length * 45),
+    }),
+  enqueue: ofBucket,
+  waiting: ([bucket], rows = []) => ofTarget(bucket, { read: readUnits(rows.length * 2 * WAITING_TARGET_BYTES) }),
+};
+
 /** Number of bytes by which a batch's row grows when the batch is sealed, started and finished. */
 const [SEALED, STARTED, FINISHED] = [35, 75, 60];
 
@@ -208,6 +222,7 @@ export const pricesOf = (sizes: RowSizes) => ({
   waiting,
   locks,
   operations,
+  buckets,
   batches: batches(sizes),
 });
 

@@ -7,13 +7,17 @@ import type { CallRecord } from '../domain/batches/call-record.ts';
 import type { Suspicion } from '../domain/batches/suspicion.ts';
 import { whyOf } from '../domain/downstream/downstream.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../domain/ids.ts';
+import type { Grant } from '../domain/limits/bucket.ts';
 import type { FormingBatch, UnderWay } from '../ports/batches.ts';
 import { type Attributes, type Item, read, written } from './item.ts';
 import { readable, versionOf } from './row-version.ts';
 
 export const batchKey = (id: BatchId): Item => ({ BatchId: id });
 
-const FORMING: Attributes<FormingBatch> = {
+const GRANT: Attributes<Grant> = { bucket: 'B', at: 'A', line: 'L', weight: 'W', lease: 'I' };
+export const grantItem = (grant: Grant): Item => written(GRANT, grant);
+
+const FORMING: Attributes<Omit<FormingBatch, 'grants'>> = {
   id: 'BatchId',
   target: 'Target',
   sealedBy: 'SealedBy',
@@ -28,7 +32,10 @@ const FORMING: Attributes<FormingBatch> = {
  * The fields that a row holds as they are. A row has nested items too, and rows of earlier releases lack some fields.
  */
 const BATCH: Attributes<
-  Omit<Batch, 'dropped' | 'countedAttempts' | 'pending' | 'suspicion' | 'held' | 'lastAttempt' | 'counts' | 'calls'>
+  Omit<
+    Batch,
+    'dropped' | 'countedAttempts' | 'pending' | 'suspicion' | 'held' | 'lastAttempt' | 'counts' | 'calls' | 'grants'
+  >
 > = {
   ...FORMING,
   operation: 'Operation',
@@ -46,8 +53,9 @@ const BATCH: Attributes<
   finishedAt: 'FinishedAt',
 };
 
-export const newBatchRow = ({ slotPage, ...batch }: FormingBatch): Item => ({
+export const newBatchRow = ({ slotPage, grants, ...batch }: FormingBatch): Item => ({
   ...written(FORMING, { ...batch, ...(slotPage ? { slotPage } : {}) }),
+  ...(grants ? { Grants: grants.map(grantItem) } : {}),
   Operation: operationOf(batch.target),
   Status: 'forming',
   Attempt: 0,
@@ -131,6 +139,7 @@ export const batchOf = (stored: Item): Batch => {
     ...(row.HeldBy === undefined ? {} : { held: { ...read(HELD, row), isUncounted: row.HeldUncounted ?? false } }),
     ...(row.LastAttempt === undefined ? {} : { lastAttempt: read(LAST_ATTEMPT, row.LastAttempt) }),
     ...(row.Counts === undefined ? {} : { counts: read(COUNTS, row.Counts) }),
+    ...(row.Grants === undefined ? {} : { grants: (row.Grants as readonly Item[]).map((each) => read(GRANT, each)) }),
     ...(row.Calls === undefined ? {} : { calls: callsOf(row.Calls) }),
   };
 };

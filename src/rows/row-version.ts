@@ -32,6 +32,8 @@ const VERSIONS = {
   operation: FIRST,
   'waiting Target': FIRST,
   'slot page': FIRST,
+  bucket: FIRST,
+  'waiting call': FIRST,
   'patrol mark': FIRST,
   stage: FIRST,
   'share of destinations': FIRST,

@@ -7,6 +7,7 @@ import type { Config } from '../domain/config/resolved.ts';
 import type { Downstream } from '../domain/downstream/downstream.ts';
 import type { OperationName } from '../domain/ids.ts';
 import type { Batches } from '../ports/batches.ts';
+import type { Buckets } from '../ports/buckets.ts';
 import type { FanOuts } from '../ports/fan-outs.ts';
 import type { Lists } from '../ports/lists.ts';
 import type { Locks, PatrolMarks } from '../ports/locks.ts';
@@ -23,6 +24,7 @@ export interface LeadDeps {
   readonly waiting: WaitingTasks;
   readonly locks: Locks;
   readonly operations: Operations;
+  readonly buckets: Buckets;
   readonly queues: Queues;
   readonly machine: Machine;
   readonly report: Report;

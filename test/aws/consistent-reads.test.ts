@@ -12,7 +12,7 @@ type Reads = 'strong' | 'eventual' | 'none';
 /** Every call of a port has to be listed here. */
 const PROMISED: {
   readonly [Port in keyof Ports]: Readonly<
-    Record<Exclude<keyof Ports[Port], keyof NodeSize | 'pageSize' | 'claimsMax'>, Reads>
+    Record<Exclude<keyof Ports[Port], keyof NodeSize | 'pageSize' | 'claimsMax' | 'now'>, Reads>
   >;
 } = {
   tasks: {
@@ -43,6 +43,7 @@ const PROMISED: {
     release: 'none',
     handOver: 'none',
     openBatch: 'none',
+    extend: 'none',
     closeBatch: 'none',
     count: 'none',
     counted: 'none',
@@ -86,6 +87,7 @@ const PROMISED: {
     markWaking: 'none',
     reserveCall: 'none',
   },
+  buckets: { read: 'strong', write: 'none', enqueue: 'none', waiting: 'strong' },
   batches: {
     form: 'strong',
     get: 'strong',
@@ -199,7 +201,8 @@ const readsIn = (commandName: string, input: object): Reads[] => {
 /** The ports, and the consistency of the reads that each of their calls has made. */
 const watched = () => {
   const { clients, tables } = resources;
-  const { tasks, waiting, locks, batches, operations, fanOuts, lists, fleets, processed } = dynamoDBStores(resources);
+  const { tasks, waiting, locks, batches, operations, buckets, fanOuts, lists, fleets, processed } =
+    dynamoDBStores(resources);
   const seen: Record<string, Record<string, Reads[]>> = {};
   let noted: Reads[] = [];
   clients.dynamodb.middlewareStack.add(
@@ -234,6 +237,7 @@ const watched = () => {
     locks: watch('locks', locks),
     batches: watch('batches', batches),
     operations: watch('operations', operations),
+    buckets: watch('buckets', buckets),
     fanOuts: watch('fanOuts', fanOuts),
     lists: watch('lists', lists),
     fleets: watch('fleets', fleets),

@@ -2,6 +2,8 @@
 
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
 import { operationOf } from '../../src/domain/ids.ts';
+import { NEW_BUCKET } from '../../src/domain/limits/bucket.ts';
+import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import { type ClaimId, type ClaimKey, claimKeyOf, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
 import { freed, leased } from '../../src/domain/lists/list.ts';
 import type { InputKey } from '../../src/domain/merging/inputs.ts';
@@ -13,7 +15,17 @@ import { aNode, fleet, nodeOf, partition } from '../factories/fleets.ts';
 import { fresh } from '../ports/names.ts';
 import type { Stores } from '../ports/stores.ts';
 
-type Port = 'tasks' | 'waiting' | 'locks' | 'batches' | 'operations' | 'fanOuts' | 'lists' | 'fleets' | 'processed';
+type Port =
+  | 'tasks'
+  | 'waiting'
+  | 'locks'
+  | 'batches'
+  | 'operations'
+  | 'buckets'
+  | 'fanOuts'
+  | 'lists'
+  | 'fleets'
+  | 'processed';
 export type Ports = Pick<Stores, Port> & {
   readonly patrolMarks: PatrolMarks;
   /** Not a port: what a local start reads first. */
@@ -25,7 +37,7 @@ export type Ports = Pick<Stores, Port> & {
  * refused.
  */
 export const callAll = async (ports: Ports): Promise<void> => {
-  const { tasks, waiting, locks, batches, operations, processed, patrolMarks, recovery } = ports;
+  const { tasks, waiting, locks, batches, operations, buckets, processed, patrolMarks, recovery } = ports;
   const { t, target, batch } = fresh();
   const task = aTask({ id: t(1), target, payload: `{"s":"${'x'.repeat(2_000)}"}` });
   const end = { id: batch, target, attempts: 1, at: NOW, keep: 1_000 };
@@ -94,6 +106,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await locks.skipFence(target, 1, 0, NOW);
     await locks.acquire(target, { ...mine, seen: { fence: 1 }, now: NOW, until: NOW + 1 });
     await locks.handOver(target, mine, { token: next.token, seen: { fence: 2 }, now: NOW, until: NOW + 1 });
+    await locks.extend(target, next, NOW + 1);
     await locks.openBatch(target, next, { batch, round: 1, by: token('turn'), until: NOW + 1 });
     await locks.closeBatch(target, batch, NOW);
     await locks.count(target, next, [batch]);
@@ -114,6 +127,11 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await locks.freeSlot(target, slot, 1);
     await locks.dropPages(target, [1]);
   }
+  const bucket = 'limit:vendor#depot=MUC' as BucketId;
+  for (const turn of [0, 0]) await buckets.write(bucket, turn, NEW_BUCKET);
+  await buckets.enqueue(bucket, { entry: 'f#1#1#a', operation, target, since: NOW, weight: 1 });
+  await buckets.waiting(bucket, { after: 'f#', upTo: 'f#~' }, 9);
+  await buckets.read(bucket);
   await locks.read(target);
   await locks.readAll([target]);
   await locks.targets(operationName('ship'), 9);

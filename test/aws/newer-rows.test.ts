@@ -8,11 +8,13 @@ import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
 import { FULL_SIZE } from '../../src/domain/fan-outs/tree.ts';
 import type { FleetName, NodeKey, PartitionId } from '../../src/domain/fleets/ids.ts';
 import type { Token } from '../../src/domain/ids.ts';
+import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import { type ClaimKey, type ListId, trackerOf } from '../../src/domain/lists/ids.ts';
 import type { InputKey } from '../../src/domain/merging/inputs.ts';
 import { NewerRow } from '../../src/ports/rows.ts';
 import { entryKey } from '../../src/rows/audit-rows.ts';
 import { batchKey } from '../../src/rows/batch-rows.ts';
+import { bucketKey, queueKey } from '../../src/rows/bucket-rows.ts';
 import { headerKey, nodeRow, tokenKey } from '../../src/rows/fan-out-rows.ts';
 import { checkpointKey, leaseKey, nodeKeyOf } from '../../src/rows/fleet-rows.ts';
 import type { Item } from '../../src/rows/item.ts';
@@ -49,6 +51,7 @@ const LATER = 2;
 const { target } = fresh();
 const { target: waitsFor } = fresh();
 const ship = operationName('newer-ship');
+const bucket = 'limit:newer' as BucketId;
 const [t, list, fleet] = ['newer' as Token, 'newer' as ListId, 'newer' as FleetName];
 const fanOut = 'newer' as FanOutId;
 const lease = { partition: 'p' as PartitionId, fence: 1 };
@@ -135,6 +138,12 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
     table: 'batchLock',
     rows: [waitingTargetKey(ship, waiting)],
     attempts: [() => stores.operations.waiting(ship, 10)],
+  },
+  bucket: { table: 'batchLock', rows: [bucketKey(bucket)], attempts: [() => stores.buckets.read(bucket)] },
+  'waiting call': {
+    table: 'batchLock',
+    rows: [queueKey(bucket, 'f#1')],
+    attempts: [() => stores.buckets.waiting(bucket, { after: 'f#', upTo: 'f#~' }, 10)],
   },
   'patrol mark': {
     table: 'batchLock',

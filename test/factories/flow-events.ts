@@ -1,6 +1,7 @@
 /** At least one example of each event that steps report. The list does not compile if an event is missing. */
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
+import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import type { ClaimKey, ListId } from '../../src/domain/lists/ids.ts';
 import { batchId, id, NOW, operationName, target } from './factories.ts';
 
@@ -24,6 +25,8 @@ const EVENTS: Events = {
     { ...settled, how: 'expired' },
   ],
   blocked: [{ event: 'blocked', operation, target: where }],
+  granted: [{ event: 'granted', bucket: 'limit:vendor' as BucketId, operation, waited: 5_000, ahead: 1_000 }],
+  'leases-left': [{ event: 'leases-left', batchId: batch.batchId, cause: 'Error: throttled' }],
   'slot-freed': [{ event: 'slot-freed', operation, slot: 's' }],
   'put-off': [{ event: 'put-off', destination: 'ops', events: 2, uncalled: 1, waited: 60_000 }],
   'result-omitted': [{ event: 'result-omitted', destination: 'ops', bytes: 300_000, cause: 'too long' }],

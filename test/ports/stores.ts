@@ -2,6 +2,7 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { dynamoDBAudit } from '../../src/aws/dynamodb-audit.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
+import { dynamoDBBuckets } from '../../src/aws/dynamodb-buckets.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBFleets } from '../../src/aws/dynamodb-fleets.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
@@ -14,6 +15,7 @@ import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
 import type { Task } from '../../src/domain/tasks/task.ts';
 import { memoryAudit } from '../../src/memory/audit.ts';
 import { memoryBatches } from '../../src/memory/batches.ts';
+import { memoryBuckets } from '../../src/memory/buckets.ts';
 import { memoryShares } from '../../src/memory/callbacks.ts';
 import { memoryFanOuts } from '../../src/memory/fan-outs.ts';
 import { memoryFleets } from '../../src/memory/fleets.ts';
@@ -26,6 +28,7 @@ import { memoryTasks } from '../../src/memory/tasks.ts';
 import { memoryWaiting } from '../../src/memory/waiting.ts';
 import type { Audit } from '../../src/ports/audit.ts';
 import type { Batches } from '../../src/ports/batches.ts';
+import type { Buckets } from '../../src/ports/buckets.ts';
 import type { Shares } from '../../src/ports/callbacks.ts';
 import type { FanOuts } from '../../src/ports/fan-outs.ts';
 import type { Fleets } from '../../src/ports/fleets.ts';
@@ -46,6 +49,7 @@ export interface Stores {
   readonly locks: Locks;
   readonly batches: Batches;
   readonly operations: Operations;
+  readonly buckets: Buckets;
   readonly fanOuts: FanOuts;
   readonly lists: Lists;
   readonly fleets: Fleets;
@@ -64,6 +68,7 @@ export const memoryStores = (tables = emptyTables(), gate: Gate = openGate): Sto
   locks: memoryLocks(tables, gate, undefined, undefined, () => KEEP),
   batches: memoryBatches(tables, gate),
   operations: memoryOperations(tables, gate),
+  buckets: memoryBuckets(tables, gate, Date.now),
   fanOuts: memoryFanOuts(tables, gate),
   lists: memoryLists(tables, gate),
   fleets: memoryFleets(new Map(), gate),
@@ -80,12 +85,13 @@ export const KEEP = 1_000;
 export const KEEP_AUDIT = 100 * 86_400_000;
 
 /** Stores in tables as a stack deploys them. */
-export const dynamoDBStores = ({ clients: { dynamodb }, tables, stop }: Resources): Stores => ({
+export const dynamoDBStores = ({ clients: { dynamodb, clock }, tables, stop }: Resources): Stores => ({
   tasks: dynamoDBTasks(dynamodb, tables.task),
   waiting: dynamoDBWaiting(dynamodb, tables.batchLock),
   locks: dynamoDBLocks(dynamodb, tables.batchLock, () => KEEP),
   batches: dynamoDBBatches(dynamodb, tables.batch),
   operations: dynamoDBOperations(dynamodb, tables.batchLock),
+  buckets: dynamoDBBuckets(dynamodb, tables.batchLock, clock),
   fanOuts: dynamoDBFanOuts(dynamodb, tables.fanOut),
   lists: dynamoDBLists(dynamodb, tables.fanOut, tables.list),
   fleets: dynamoDBFleets(dynamodb, tables.fleet),

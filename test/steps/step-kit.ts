@@ -1,6 +1,12 @@
 /** What a step receives in a test: real stores, queues that record what is sent, and a clock that stands still. */
 
-import type { BatchMessage, ElectMessage, GroupMessage, ResumeMessage } from '../../src/domain/batches/messages.ts';
+import type {
+  BatchMessage,
+  ElectMessage,
+  GrantMessage,
+  GroupMessage,
+  ResumeMessage,
+} from '../../src/domain/batches/messages.ts';
 import type { CallbackMessage } from '../../src/domain/callbacks/callback.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
@@ -39,6 +45,7 @@ export interface StepKit extends Deps {
     readonly senders: (Sender | undefined)[];
     readonly elect: ElectMessage[];
     readonly resume: Delayed<ResumeMessage>[];
+    readonly grant: Delayed<GrantMessage>[];
     readonly group: Delayed<GroupMessage>[];
     readonly batch: Delayed<BatchMessage>[];
     readonly rejected: Rejection[];
@@ -70,6 +77,8 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
     locks: stores.locks,
     batches: stores.batches,
     operations: stores.operations,
+    // The store's clock is that of the test.
+    buckets: { ...stores.buckets, now: () => kit.now },
     fanOuts: stores.fanOuts,
     lists: stores.lists,
     fleets: stores.fleets,
@@ -83,6 +92,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
       senders: [],
       elect: [],
       resume: [],
+      grant: [],
       group: [],
       batch: [],
       rejected: [],
@@ -101,6 +111,7 @@ export const stepKit = (stores: Stores, config: Config = aConfig()): StepKit => 
       },
       elect: async (messages) => void kit.sent.elect.push(...messages),
       resume: async (message, delay) => void kit.sent.resume.push({ ...message, delay }),
+      grant: async (message, delay) => void kit.sent.grant.push({ ...message, delay }),
       group: async (message, delay) => void kit.sent.group.push({ ...message, delay }),
       batch: async (message, delay) => void kit.sent.batch.push({ ...message, delay }),
       reject: async (rejections) => void kit.sent.rejected.push(...rejections),

@@ -93,6 +93,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'not-put-off':
     case 'not-released':
     case 'blocked':
+    case 'granted':
     case 'slot-freed':
     case 'held':
     case 'looked':
@@ -105,6 +106,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'foreign-results':
     case 'nudge-failed':
     case 'hold-not-noted':
+    case 'leases-left':
       return undefined;
   }
 };

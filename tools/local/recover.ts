@@ -5,6 +5,7 @@
 import { machine } from '../../lambdas/host.ts';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
+import { dynamoDBBuckets } from '../../src/aws/dynamodb-buckets.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
 import { dynamoDBOperations } from '../../src/aws/dynamodb-operations.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
@@ -27,7 +28,7 @@ export interface Recovered {
 }
 
 export const recover = async (
-  { dynamodb, sqs }: AwsClients,
+  { dynamodb, sqs, clock }: AwsClients,
   settings: Environment,
   config: Config,
 ): Promise<Recovered> => {
@@ -35,8 +36,9 @@ export const recover = async (
   const locks = dynamoDBLocks(dynamodb, setting(settings, 'batchLockTable'), keepTasksIn(config));
   const waiting = dynamoDBWaiting(dynamodb, setting(settings, 'batchLockTable'));
   const operations = dynamoDBOperations(dynamodb, setting(settings, 'batchLockTable'));
+  const buckets = dynamoDBBuckets(dynamodb, setting(settings, 'batchLockTable'), clock);
   const stored = dynamoDBBatches(dynamodb, setting(settings, 'batchTable'));
-  const deps = { config, locks, waiting, operations, batches: stored, queues, machine, report: () => {} };
+  const deps = { config, locks, waiting, operations, buckets, batches: stored, queues, machine, report: () => {} };
   let elected = 0;
   const orphans: Target[] = [];
   for (const target of await voidLeases(dynamodb, setting(settings, 'batchLockTable'))) {

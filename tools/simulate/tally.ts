@@ -220,6 +220,7 @@ export const countedQueues = (queues: Queues, tally: Tally): Queues => {
     register: many(queues.register, (body) => body),
     elect: many(queues.elect, printElect),
     resume: one(queues.resume),
+    grant: one(queues.grant),
     group: one(queues.group),
     batch: one(queues.batch),
     reject: many(queues.reject, printRejection),

@@ -21,6 +21,7 @@ import { checkFannedOut } from './fanned-out.ts';
 import { checkInTime } from './in-time.ts';
 import { checkLargeAnswers } from './large-answers.ts';
 import { checkLedInTime } from './led-in-time.ts';
+import { checkLimits } from './limits.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkNotified } from './notified.ts';
 import { checkPoison } from './poison.ts';
@@ -42,6 +43,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkLargeAnswers(evidence);
   checkPoison(evidence);
   checkFannedOut(evidence);
+  checkLimits(evidence);
   if (evidence.isCalm) checkInTime(evidence);
   checkLedInTime(evidence);
 };

@@ -15,6 +15,7 @@ export const configOf = (
   register,
   operations,
   sources: {},
+  limits: {},
   fanOuts: { idleOpen: 120 * MINUTE, idleSealed: WEEK, keep: WEEK, callback: null },
   lists: { keep: WEEK, callback: null, maxDeliveries: 5 },
   alarms: NO_ALARMS,

@@ -32,6 +32,11 @@ const EACH = 40;
  */
 const ITEM = 9;
 
+/** Requests for each row of a limit's queue that is read: its message, and the weight of its batch. */
+const GRANT = 2;
+/** The most rows of a limit's queue, or locks of these rows, in one request: see src/steps/limits/grant.ts. */
+const GRANTED_AT_ONCE = 101;
+
 /** An invocation of a function that processes a queue. */
 interface Run {
   readonly of: WorkingQueue;
@@ -50,7 +55,7 @@ export const metered = (
   judge: (check: () => void) => void,
 ): Gate => {
   const most = mostRows(run, configs, slotsPerPage);
-  let [requests, work, items, atPace] = [0, run.messages, 0, false];
+  let [requests, work, items, granted, atPace] = [0, run.messages, 0, 0, false];
   return async (call, effects) => {
     if (WORK.has(call)) work += 1;
     atPace ||= call === 'operations.markWaking';
@@ -60,16 +65,21 @@ export const metered = (
     items += totalOf(answers, itemsIn);
     const rows = totalOf(answers, rowsIn);
     // Each woken Target needs one request and a share of two other requests.
+    if (call === 'buckets.waiting') granted += rows;
     const pace = atPace ? { requests: 2 * PACE * (STINT / 1_000 + 1), rows: PACE } : { requests: 0, rows: 0 };
     judge(() => {
-      const bound = WAKING * run.messages + EACH * work + ITEM * items + pace.requests;
+      const bound = WAKING * run.messages + EACH * work + ITEM * items + pace.requests + GRANT * granted;
       demand(requests <= bound, 'the number of requests of a step is bounded', { ...run, call, requests, bound });
-      demand(rows <= Math.max(most, pace.rows), 'the number of rows of a request is bounded', {
-        ...run,
-        call,
-        rows,
-        most,
-      });
+      demand(
+        rows <= Math.max(most, pace.rows, granted > 0 ? GRANTED_AT_ONCE : 0),
+        'the number of rows of a request is bounded',
+        {
+          ...run,
+          call,
+          rows,
+          most,
+        },
+      );
     });
     return answers;
   };

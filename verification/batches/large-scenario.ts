@@ -121,6 +121,7 @@ const operation = (random: Random, name: OperationName): Operation => {
       isolate: true,
     },
     callbacks: { failed: null, succeeded: null },
+    limits: [],
     rateLimit: name === RATED ? random.pick([5, 20, 100]) : null,
     circuit: isCapped && random.chance(0.3) ? { failures: random.int(5, 20), coolDown: 30_000 } : null,
     keepTasks: 30 * 24 * 60 * MINUTE,

@@ -202,6 +202,7 @@ const operation = (random: Random, name: OperationName): Operation => ({
     isolate: true,
   },
   callbacks: { failed: random.pick([null, 'ops']), succeeded: random.pick([null, 'ops']) },
+  limits: [],
   rateLimit: random.pick([null, null, null, 1]),
   circuit: random.chance(0.2) ? { failures: random.int(1, 5), coolDown: 30_000 } : null,
   keepTasks: random.pick([DAY, DAY, 7 * DAY, 30 * DAY]),

@@ -21,6 +21,7 @@ export const NOWHERE = {
   secret: null,
   legacySignature: true,
   requireResults: null,
+  usageHeader: null,
 } as const;
 
 interface DownstreamWorld {

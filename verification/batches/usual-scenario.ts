@@ -193,6 +193,7 @@ const operation = (random: Random): Omit<Operation, 'downstream' | 'retry' | 'ca
     merge: null,
     concurrency: { perTarget, total: random.pick([null, null, 1, 2, 3]) },
     keepTasks: 30 * 24 * 3_600_000,
+    limits: [],
   };
 };
 

@@ -254,7 +254,7 @@ const settlementsContainTaskTwice: Bug = {
 /** A resume wakes a limited number of Targets, and each sweep wakes some more. */
 const resumeWakesSomeTargets: Bug = {
   electLeader: async (deps, message) => {
-    if (message.kind === 'elect') return electLeader(deps, message);
+    if (message.kind !== 'resume') return electLeader(deps, message);
     await deps.operations.resume(message.operation, message.resume, deps.machine.now());
     await wakeThese(deps, message.operation, await deps.operations.waiting(message.operation, TOGETHER));
   },

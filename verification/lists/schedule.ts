@@ -96,6 +96,7 @@ class ListWorld {
         // This simulation does not process registered tasks.
         elect: nothing,
         resume: nothing,
+        grant: nothing,
         group: nothing,
         batch: nothing,
         reject: nothing,

@@ -18,6 +18,7 @@ export type ApiDeps = Pick<
   | 'locks'
   | 'batches'
   | 'operations'
+  | 'buckets'
   | 'fanOuts'
   | 'lists'
   | 'queues'

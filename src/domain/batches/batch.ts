@@ -16,6 +16,7 @@
 import type { Reason } from '../downstream/downstream.ts';
 import type { BatchId, Candidate, Millis, OperationName, Target, TaskId, Token } from '../ids.ts';
 import { parseCandidate } from '../ids.ts';
+import type { Grant } from '../limits/bucket.ts';
 import { type CallRecord, shortened } from './call-record.ts';
 import type { SealReason } from './policy.ts';
 import type { Suspicion } from './suspicion.ts';
@@ -151,6 +152,11 @@ export interface Batch {
    * page is unknown.
    */
   readonly targetPage?: number;
+  /**
+   * The moments of the first attempt under the operation's limits. Later, the moments of the last attempt, if the batch
+   * had leases.
+   */
+  readonly grants?: readonly Grant[];
   /** When the oldest candidate began to wait. */
   readonly oldestAt: Millis;
   readonly createdAt: Millis;

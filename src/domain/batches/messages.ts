@@ -8,6 +8,8 @@ import { isObject, parseJson, rawMembers } from '../../util/json-text.ts';
 import { parseExecutionEvent } from '../downstream/execution-event.ts';
 import type { BatchId, Millis, OperationName, Target, Token } from '../ids.ts';
 import { isBatchId, isOperationName, isTarget, isToken } from '../ids.ts';
+import type { Grant } from '../limits/bucket.ts';
+import { type BucketId, isBucketId } from '../limits/bucket-id.ts';
 import { inKnownForm, notOurs, UnreadableMessage } from '../messages.ts';
 import type { SentHeld } from './batch.ts';
 
@@ -53,6 +55,18 @@ export interface Waking {
   readonly left?: number;
 }
 
+/** Continues the chain that grants moments to those who wait in a bucket's queue (src/steps/limits/grant.ts). */
+export interface GrantMessage {
+  readonly kind: 'grant';
+  readonly bucket: BucketId;
+  /** The id of this message in the bucket. A message with another id has been replaced. */
+  readonly grant: Token;
+  /** The bucket's turn when this message was sent. The write after it stores the id, and adds 1. */
+  readonly turn: number;
+  /** How often this message was sent again because the write had not happened yet. @default 0 */
+  readonly early?: number;
+}
+
 /**
  * A leader's guard, or a hint. A guard is delayed: if the leader has died, the function that receives the guard takes
  * over. A hint says that there is work now.
@@ -68,6 +82,22 @@ export interface GroupMessage {
   readonly hint?: boolean;
   /** How often this guard was sent again because the leader before it still held the lock (G7). @default 0 */
   readonly early?: number;
+  /** For a hint to a leader that waited for a moment under a limit. */
+  readonly granted?: GrantedToLeader;
+}
+
+/** What a leader that waited got. Without moments, it has to look again. */
+interface GrantedToLeader {
+  readonly grants: readonly Grant[];
+  /** The lock's round for which it waited. */
+  readonly round: number;
+}
+
+/** What a sealed batch that waited got. */
+interface GrantedToBatch {
+  readonly grants: readonly Grant[];
+  /** The number of its last attempt when it began to wait. */
+  readonly attempt: number;
 }
 
 /** Says that a batch is sealed, or that its retry is due. */
@@ -78,6 +108,8 @@ export interface DueMessage {
   readonly at?: Millis;
   /** The queue of reserved call times that holds `at`, named by the time at which it began. */
   readonly line?: Millis | undefined;
+  /** The moments of its call under the operation's limits. */
+  readonly granted?: GrantedToBatch;
   /** The attempt whose results could not be stored. The next attempt replaces it, and it does not count. */
   readonly uncounted?: number | undefined;
   /** Whether this message wakes a batch that waited for a free slot of its operation. */
@@ -102,7 +134,7 @@ export interface CompletionMessage {
 
 export type BatchMessage = DueMessage | CompletionMessage;
 
-/** A batch's message to be sent again, without the time that was reserved for its call. */
+/** A batch's message to be sent again, without the times that were reserved or granted for its call. */
 export const again = ({ batchId, uncounted }: DueMessage): DueMessage =>
   uncounted === undefined ? { kind: 'due', batchId } : { kind: 'due', batchId, uncounted };
 
@@ -110,31 +142,35 @@ export const again = ({ batchId, uncounted }: DueMessage): DueMessage =>
  * Whether a message is for other tasks than those for which the sending function runs: it wakes other Targets or
  * batches. Such a message begins a new chain for Lambda's loop detection (docs/decisions/0035).
  */
-export const isForOthers = (message: ElectMessage | ResumeMessage | BatchMessage): boolean => {
+export const isForOthers = (message: ElectMessage | ResumeMessage | GrantMessage | BatchMessage): boolean => {
   switch (message.kind) {
+    case 'grant':
+      return true;
     case 'elect':
       return message.wake !== undefined || message.resume !== undefined;
     case 'resume':
       return true;
     case 'due':
-      return message.woken === true;
+      return message.woken === true || message.granted !== undefined;
     case 'completion':
       return false;
   }
 };
 
-export const printElect = (message: ElectMessage | ResumeMessage): string =>
-  message.kind === 'resume'
-    ? JSON.stringify({
-        operation: message.operation,
-        resume: message.resume,
-        waking: message.waking,
-        step: message.step,
-      })
-    : JSON.stringify({ target: message.target, wake: message.wake, resume: message.resume });
+export const printElect = (message: ElectMessage | ResumeMessage | GrantMessage): string => {
+  const { kind: _, ...fields } = message;
+  return JSON.stringify(fields);
+};
 
-export const printGroup = ({ target, fence, token, hint, early }: GroupMessage): string =>
-  JSON.stringify({ target, f: fence, token, ...(hint ? { hint } : {}), ...(early ? { early } : {}) });
+export const printGroup = ({ target, fence, token, hint, early, granted }: GroupMessage): string =>
+  JSON.stringify({
+    target,
+    f: fence,
+    token,
+    ...(hint ? { hint } : {}),
+    ...(early ? { early } : {}),
+    ...(granted ? { granted } : {}),
+  });
 
 export const printBatch = (message: BatchMessage): string => {
   if (message.kind === 'completion') return printCompletion(message);
@@ -153,8 +189,10 @@ const printCompletion = ({ batchId, results, inputs, early, withoutResults }: Co
 };
 
 /** @throws UnreadableMessage, NewerMessage */
-export const parseElect = (body: string): ElectMessage | ResumeMessage => {
-  const { target, operation, wake, resume, waking, step } = inKnownForm(fields(body));
+export const parseElect = (body: string): ElectMessage | ResumeMessage | GrantMessage => {
+  const { target, operation, wake, resume, waking, step, bucket, grant, turn, early } = inKnownForm(fields(body));
+  if (isBucketId(bucket) && isToken(grant) && isMoment(turn))
+    return { kind: 'grant', bucket, grant, turn, ...(isCount(early) ? { early } : {}) };
   const isFit = resume === undefined || isToken(resume);
   if (isFit && resume !== undefined && isOperationName(operation))
     return {
@@ -176,7 +214,7 @@ export const parseElect = (body: string): ElectMessage | ResumeMessage => {
 
 /** @throws UnreadableMessage, NewerMessage */
 export const parseGroup = (body: string): GroupMessage => {
-  const { target, f, token, hint, early } = inKnownForm(fields(body));
+  const { target, f, token, hint, early, granted } = inKnownForm(fields(body));
   if (!isTarget(target) || !Number.isSafeInteger(f) || !isToken(token)) throw notOurs('{target, f, token}', body);
   return {
     target,
@@ -184,6 +222,9 @@ export const parseGroup = (body: string): GroupMessage => {
     token,
     ...(hint === true ? { hint } : {}),
     ...(isCount(early) ? { early } : {}),
+    ...(isObject(granted) && isMoment(granted.round)
+      ? { granted: { ...grantsIn(granted), round: granted.round } }
+      : {}),
   };
 };
 
@@ -196,7 +237,7 @@ export const parseBatch = (body: string): BatchMessage => {
   // Completion reports come from other systems, and have no version of Groupage's message form.
   const { b, batchId = b, results, inputs } = message.b === undefined ? message : inKnownForm(message);
   if (!isBatchId(batchId)) throw notOurs('{b} or {batchId, results}', body);
-  const { at, line, uncounted, woken, held, early, withoutResults } = message;
+  const { at, line, granted, uncounted, woken, held, early, withoutResults } = message;
   if (b === undefined || results !== undefined || inputs !== undefined)
     return {
       ...completionIn(batchId, body),
@@ -208,6 +249,9 @@ export const parseBatch = (body: string): BatchMessage => {
     batchId,
     ...(isMoment(at) ? { at } : {}),
     ...(isMoment(line) ? { line } : {}),
+    ...(isObject(granted) && isMoment(granted.attempt)
+      ? { granted: { ...grantsIn(granted), attempt: granted.attempt } }
+      : {}),
     ...(isCount(uncounted) ? { uncounted } : {}),
     ...(woken === true ? { woken } : {}),
     ...(isHeld(held) ? { held: heldIn(held) } : {}),
@@ -220,6 +264,17 @@ const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
   const [results, inputs] = [raw.get('results') ?? null, raw.get('inputs')];
   return { kind: 'completion', batchId, results, ...(inputs === undefined || results !== null ? {} : { inputs }) };
 };
+
+/** Grants that cannot be read are left out: the call then asks for other moments. */
+const grantsIn = ({ grants }: Record<string, unknown>): { readonly grants: readonly Grant[] } => ({
+  grants: Array.isArray(grants) ? grants.filter(isGrant) : [],
+});
+
+const isGrant = (value: unknown): value is Grant =>
+  isObject(value) &&
+  isBucketId(value.bucket) &&
+  [value.at, value.line, value.weight].every(Number.isFinite) &&
+  (value.lease === undefined || isToken(value.lease));
 
 const isWaking = (value: unknown): value is Waking =>
   isObject(value) && isToken(value.id) && (value.left === undefined || isCount(value.left));

@@ -57,8 +57,14 @@ export type ItemAnswer = Outcome | ({ readonly status: 'retry' } & Reason);
  */
 export type Suspect = 'an-item' | 'its-size' | 'its-answer';
 
-/** How a call ended. Every kind of downstream translates its answers into these. */
-export type Answer =
+/** How a call ended. */
+export type Answer = HowItEnded & {
+  /** The weight that the call used, as the downstream reports it. Absent if it does not. */
+  readonly usage?: number;
+};
+
+/** Every kind of downstream translates its answers into these. */
+type HowItEnded =
   /** The downstream did all of the work, or a part. An item that is missing in `items` is retried. */
   | {
       readonly kind: 'results';

@@ -12,6 +12,7 @@ import type { Reason } from '../downstream/downstream.ts';
 import type { FanOutId } from '../fan-out-ids.ts';
 import type { EndReason, FanOutStatus } from '../fan-outs/fan-out.ts';
 import type { BatchId, Millis, OperationName, Target, TaskId } from '../ids.ts';
+import type { BucketId } from '../limits/bucket-id.ts';
 import type { ClaimKey, ListId } from '../lists/ids.ts';
 import type { Pause } from '../operations/slots.ts';
 import type { Power, RulesMode } from '../producers/rules.ts';
@@ -36,6 +37,19 @@ export type FlowEvent =
     }
   /** A Target, or a sealed batch that had lent its slot, found no free slot of the operation and waits for one. */
   | { readonly event: 'blocked'; readonly operation: OperationName; readonly target: Target }
+  /**
+   * A Target or batch that waited for a limit was granted a moment. `waited` is how long its oldest task has waited,
+   * `ahead` how far ahead the moment is, both in milliseconds.
+   */
+  | {
+      readonly event: 'granted';
+      readonly bucket: BucketId;
+      readonly operation: OperationName;
+      readonly waited: Millis;
+      readonly ahead: Millis;
+    }
+  /** The leases of a batch's call could not be ended. They end by themselves. */
+  | { readonly event: 'leases-left'; readonly batchId: BatchId; readonly cause: string }
   /** The slot of a batch was freed. The batch had ended, or was never stored. */
   | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }
   /**

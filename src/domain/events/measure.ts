@@ -156,6 +156,8 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   'share-unknown': { warns: true },
   'result-omitted': { warns: true },
   blocked: {},
+  granted: {},
+  'leases-left': {},
   'slot-freed': {},
   held: {},
   'nudge-failed': {},

@@ -29,6 +29,7 @@ import { HANDLER_OVERHEAD } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
 import { newerForm, reportForeign } from './answers.ts';
+import { countUsage, mayStart, takeNext } from './moments.ts';
 import { hasEvidence } from './next-attempt.ts';
 import { reserveCall } from './reserve-call.ts';
 import { type Attempt, Collected, type PartEnd, type Rest, type Tally } from './tally.ts';
@@ -52,8 +53,9 @@ export const callInParts = async (deps: CallDeps, run: Attempt, tally: Tally): P
   const rest = new Collected(pending);
   let parts = toCall(firstParts(run, items));
   for (let [top] = parts; top; [top] = parts) {
-    const isFirst = rest.isEmpty;
-    if (!isFirst && !(await mayCall(deps, run)))
+    // The first call has a moment. If that has lapsed, it needs another one, as later calls do.
+    const isReady = rest.isEmpty && (await mayStart(deps, run.grants));
+    if (!isReady && !(await mayCall(deps, run, top.items)))
       return run.isIsolating ? rest.inParts(parts, OUT_OF_TIME) : rest.cut(parts, true);
     const end = await callForPart(deps, run, top.items, tally);
     const hasFailed = end.answer.kind === 'unavailable';
@@ -162,20 +164,31 @@ const callForPart = async (
     const isOneCall = run.isTest || (run.isIsolating && items.length > 1);
     const mayRepeat = answer.kind === 'unavailable' && answer.mayRetryAtOnce && !isOneCall;
     const isAtOnce = answer.kind === 'results' || mayRepeat;
-    if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run))) continue;
+    if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run, open))) continue;
     const is = suspect ? 'refused' : answer.kind === 'unavailable' ? 'put-off' : 'accepted';
     return { is, ...(suspect ? { suspect } : {}), answer, wasAnswered, ...whyOf(verdict), items: open };
   }
 };
 
 /**
- * Whether there is time for another call under the operation's rate. If there is, this function sleeps until the
- * reserved moment.
+ * Whether there is time for another call under the operation's rate and limits. If there is, this function sleeps until
+ * then.
  */
-const mayCall = async (deps: CallDeps, { operation, batch, invocation }: Attempt): Promise<boolean> => {
+const mayCall = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[]): Promise<boolean> => {
+  const { operation, members, invocation } = run;
+  const spare = (): Millis => spareTime(operation, invocation);
+  if (spare() < 0 || !(await reserveNext(deps, run, spare()))) return false;
+  if (!(await takeNext(deps, run, items.length / members.open.length, spare()))) return false;
+  return spare() >= 0;
+};
+
+/** O6. Reserves the next moment under the operation's rate, and sleeps until then. */
+const reserveNext = async (
+  deps: CallDeps,
+  { operation, batch, invocation }: Attempt,
+  spare: Millis,
+): Promise<boolean> => {
   const { machine } = deps;
-  const spare = spareTime(operation, invocation);
-  if (spare < 0) return false;
   if (operation.rateLimit === null) return true;
   const latest = machine.now() + Math.min(spare, MOST_AHEAD);
   const { line } = await deps.operations.read(batch.operation);
@@ -185,7 +198,7 @@ const mayCall = async (deps: CallDeps, { operation, batch, invocation }: Attempt
   // Compute the wait after the reservation, which may have taken seconds if DynamoDB throttled.
   const wait = reserved.at - machine.now();
   if (wait > 0) await machine.sleep(wait);
-  return spareTime(operation, invocation) >= 0;
+  return true;
 };
 
 /**
@@ -196,13 +209,14 @@ const isWithoutCall = (answer: Answer): boolean => answer.kind === 'results' && 
 
 const callOnce = async (
   deps: CallDeps,
-  { batch, attempt, asked, calls }: Attempt,
+  { batch, attempt, asked, calls, grants }: Attempt,
   items: readonly OpenTask[],
 ): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
   if (isWithoutCall(answer)) return answer;
+  await countUsage(deps, grants, answer.usage);
   if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);
   const { reason: said, ...quote } = reasonIn(answer);
   const took = deps.machine.now() - from;

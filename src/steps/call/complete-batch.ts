@@ -26,6 +26,7 @@ import type { CallDeps } from '../deps.ts';
 import { releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { reportForeign } from './answers.ts';
 import { comeBack, finish, giveUp } from './end-attempt.ts';
+import { settleLeases } from './moments.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 
 /**
@@ -153,7 +154,10 @@ const record = async (
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
   const { results, open: left, ...why } = verdictOf(answer, open);
   await tally.record(results, countedAttempts);
-  if (left.length === 0 && !isRunning) return finish(deps, run, tally);
+  if (left.length === 0 && !isRunning) {
+    await settleLeases(deps, batch, batch.grants ?? []);
+    return finish(deps, run, tally);
+  }
   await tally.notifyEnded();
   // Another report may have been recorded at the same moment. Then each of the two reports found the items of the other
   // report open.
@@ -183,6 +187,7 @@ const tryAgain = async (
 ): Promise<Next> => {
   const { machine, report } = deps;
   const { batch, operation, countedAttempts, attempt } = run;
+  await settleLeases(deps, batch, batch.grants ?? []);
   if (countedAttempts >= operation.retry.maxAttempts) {
     await giveUp(run, tally, [left]);
     return finish(deps, run, tally);

@@ -15,10 +15,12 @@ import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseOperationSlot, releaseSlots } from '../slots/batch-slot.ts';
 import { type Judgement, judgeDownstream } from './judgement.ts';
+import { settleLeases } from './moments.ts';
 import { FIRST, hasEvidence, isSuspected, nextAttempt, splitAfter, type When } from './next-attempt.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';
 
 export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all: Rest): Promise<Next> => {
+  await settleLeases(deps, run.batch, run.grants, all.pending.length > 0 ? pendingUntil(deps, run, all) : undefined);
   const judgement = await judgeDownstream(deps, run, all);
   // H8. A failed call of a task alone counts if the circuit is closed, or other calls have succeeded since the batch's
   // last failure.

@@ -25,6 +25,7 @@ import { CLOCK_SKEW, delayPast, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import { type Next, OutOfTime, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
+import { endLeases } from '../limits/leases.ts';
 import { ensureSlot, joinWaiting, leaveWaiting, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { wakeForFreeSlot, wakeUnlessPaused } from '../slots/wake.ts';
 import { noteAnswers } from './answers.ts';
@@ -32,6 +33,7 @@ import { callInParts, openFor, spareTime } from './attempt.ts';
 import { completeBatch } from './complete-batch.ts';
 import { endAttempt } from './end-attempt.ts';
 import { hold, isFirstLook, lookLater } from './hold.ts';
+import { momentsFor, reachMoment, settleLeases } from './moments.ts';
 import { comeBackUncounted, patient, takesPlace } from './not-stored.ts';
 import { isItsMoment } from './reserve-call.ts';
 import { type Attempt, type Left, type Rest, Tally } from './tally.ts';
@@ -99,12 +101,11 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   if (slot === 'taken' && message.woken) await wakeForFreeSlot(deps, batch.operation);
   const isFree = takesPlace(batch, message.uncounted);
   const countedAttempts = batch.countedAttempts + (isFree ? 0 : 1);
-  if (
-    countedAttempts <= operation.retry.maxAttempts &&
-    !(await isItsMoment(deps, message, batch, operation, state, delivery))
-  )
-    return 'end';
-  return start(deps, batch, operation, { state, lock }, { countedAttempts, isFree }, delivery);
+  const isOneTooMany = countedAttempts > operation.retry.maxAttempts;
+  if (!isOneTooMany && !(await isItsMoment(deps, message, batch, operation, state, delivery))) return 'end';
+  const grants = isOneTooMany ? [] : await momentsFor(deps, message, batch, operation);
+  if (grants === 'waits') return 'end';
+  return start(deps, batch, operation, { state, lock, grants }, { countedAttempts, isFree }, delivery);
 };
 
 const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => message;
@@ -153,7 +154,7 @@ const start = async (
   deps: CallDeps,
   batch: Batch,
   operation: Operation,
-  { state, lock }: Pick<Attempt, 'state' | 'lock'>,
+  { state, lock, grants }: Pick<Attempt, 'state' | 'lock' | 'grants'>,
   { countedAttempts, isFree }: Count,
   invocation: Delivery,
 ): Promise<Next> => {
@@ -165,15 +166,21 @@ const start = async (
   if (first && (isFree || batch.uncounted || batch.startedBy)) await tasks.touch(first.id, batch.id);
   if (spareTime(operation, invocation) < 0)
     throw new OutOfTime(`no time left for a call for batch ${batch.id}; SQS delivers its message again`);
+  if (!(await reachMoment(deps, grants))) return 'again';
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
+  // A job may report later, and then another function ends the leases.
+  const withLeases = grants.some(({ lease }) => lease !== undefined) ? grants : undefined;
   // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
   // lost.
   const isMine =
-    (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil })) ||
+    (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil, grants: withLeases })) ||
     (await batches.get(batch.id))?.startedBy === token;
-  if (!isMine) return 'again';
+  if (!isMine) {
+    await endLeases(deps, grants);
+    return 'again';
+  }
   const begun = uncounted === undefined ? batch : { ...batch, uncounted };
   const run: Attempt = {
     batch: begun,
@@ -185,12 +192,14 @@ const start = async (
     isIsolating: callsParts(batch, members.open.length, operation, state, at),
     isTest: isHalfOpen(state, operation.circuit),
     lock,
+    grants,
     invocation,
     calls: [],
     asked: { pause: 0 },
   };
-  const next = await runAttempt(patient(deps, invocation), run).catch((cause) => {
+  const next = await runAttempt(patient(deps, invocation), run).catch(async (cause) => {
     if (cause instanceof OutOfTime) throw cause;
+    await settleLeases(deps, batch, grants);
     return comeBackUncounted(deps, run, cause);
   });
   await noteAnswers(deps, run);

@@ -13,6 +13,7 @@ import { destinationOf } from '../../domain/callbacks/callback.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
 import { type Answer, type Reason, type Suspect, whyOf } from '../../domain/downstream/downstream.ts';
 import type { Millis, TaskId } from '../../domain/ids.ts';
+import type { Grant } from '../../domain/limits/bucket.ts';
 import type { AnswerForm, OperationState } from '../../domain/operations/slots.ts';
 import type { TaskResult } from '../../domain/tasks/task.ts';
 import type { Invocation } from '../../ports/machine.ts';
@@ -34,6 +35,8 @@ export interface Attempt {
   readonly isIsolating: boolean;
   /** Whether the circuit was half-open when the attempt began, so that the attempt tests the downstream (O4). */
   readonly isTest: boolean;
+  /** The moments of its first call under the operation's limits. */
+  readonly grants: readonly Grant[];
   readonly invocation: Invocation;
   /** The calls of this attempt so far. */
   readonly calls: CallRecord[];

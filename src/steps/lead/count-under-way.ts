@@ -11,8 +11,10 @@ import pLimit from 'p-limit';
 import { type Batch, isFinished } from '../../domain/batches/batch.ts';
 import type { Lock } from '../../domain/batches/lock.ts';
 import type { GroupMessage } from '../../domain/batches/messages.ts';
+import { operationFor } from '../../domain/config/resolved.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
-import { CLOCK_SKEW, delayPast, LEASE, SECOND, SOON } from '../../domain/timings.ts';
+import { leaseOf } from '../../domain/limits/limits.ts';
+import { CLOCK_SKEW, delayPast, SECOND, SOON } from '../../domain/timings.ts';
 import type { Mine } from '../../ports/locks.ts';
 import type { Next } from '../contention.ts';
 import type { BatchDeps } from '../deps.ts';
@@ -33,17 +35,18 @@ export const countFirst = async (
 ): Promise<Next> => {
   const { locks, queues, machine } = deps;
   const mine = { fence, token };
+  const lease = leaseOf(operationFor(deps.config, operationOf(target)));
   const [now, from] = [machine.now(), uncountedAt + UNTIL_SHOWN];
   if (now >= from) {
     await countUnderWay(deps, target, mine, lock, uncountedAt);
     return 'again';
   }
-  if (hint && lock.lockedUntil - LEASE <= from + SOON) return 'end';
+  if (hint && lock.lockedUntil - lease <= from + SOON) return 'end';
   const nextToken = machine.token();
   await queues.group({ target, fence: fence + 1, token: nextToken }, delayPast(from, now), 'new');
   // This Target was woken for a free slot, but its next leader only starts later. So wake another Target for the slot.
   if (lock.blocked !== undefined) await wake(deps, operationOf(target));
-  const next = { token: nextToken, seen: lock, now, until: from + LEASE, waits: true };
+  const next = { token: nextToken, seen: lock, now, until: from + lease, waits: true };
   const handedOver = await locks.handOver(target, mine, next);
   return handedOver || (await locks.read(target)).holder === nextToken ? 'end' : 'again';
 };

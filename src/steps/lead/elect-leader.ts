@@ -9,17 +9,32 @@
  */
 
 import { isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
-import type { ElectMessage, GroupMessage, ResumeMessage } from '../../domain/batches/messages.ts';
+import type { ElectMessage, GrantMessage, GroupMessage, ResumeMessage } from '../../domain/batches/messages.ts';
 import { due, type Waiting } from '../../domain/batches/policy.ts';
 import { operationFor, operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, operationOf, type Target } from '../../domain/ids.ts';
-import { delayPast, delaySeconds, LEASE, MAX_DELAY, SOON } from '../../domain/timings.ts';
+import { leaseOf } from '../../domain/limits/limits.ts';
+import { delayPast, delaySeconds, MAX_DELAY, SOON } from '../../domain/timings.ts';
+import type { Delivery } from '../../ports/machine.ts';
 import type { LeadDeps } from '../deps.ts';
+import { grantNext } from '../limits/grant.ts';
 import { resumeOperation } from '../slots/pauses.ts';
 import { wake } from '../slots/wake.ts';
 
-export const electLeader = async (deps: LeadDeps, message: ElectMessage | ResumeMessage): Promise<void> =>
-  message.kind === 'resume' ? resumeOperation(deps, message) : electFor(deps, message);
+export const electLeader = async (
+  deps: LeadDeps,
+  message: ElectMessage | ResumeMessage | GrantMessage,
+  delivery: Pick<Delivery, 'deliveries'> = { deliveries: 1 },
+): Promise<void> => {
+  switch (message.kind) {
+    case 'resume':
+      return resumeOperation(deps, message);
+    case 'grant':
+      return grantNext(deps, message, delivery);
+    case 'elect':
+      return electFor(deps, message);
+  }
+};
 
 const electFor = async (deps: LeadDeps, message: ElectMessage): Promise<void> => {
   const { target } = message;
@@ -86,17 +101,18 @@ export const isNothingLeft = async (
 export const lead = async (deps: LeadDeps, target: Target, lock: Lock, rows: readonly Waiting[]): Promise<boolean> => {
   const { config, locks, queues, machine, report } = deps;
   const now = machine.now();
+  const operation = operationFor(config, operationOf(target));
   // The leader of a blocked Target starts at once, to use the free slot or wake the next Target.
   const next =
     lock.openBatch || lock.blocked !== undefined || rows.length === 0
       ? { do: 'seal' as const }
-      : due(rows, operationFor(config, operationOf(target)).batch, now, lock.flushedAt);
+      : due(rows, operation.batch, now, lock.flushedAt);
   const wait = next.do === 'seal' ? 0 : hop(next.until, now);
   const fence = lock.fence + 1;
   const token = machine.token();
   // L2 before L3: a guard without a lock is harmless. A lock without a guard strands its Target if the leader dies.
   await queues.group({ target, fence, token }, delaySeconds(wait));
-  const won = await locks.acquire(target, { fence, token, seen: lock, now, until: now + wait + LEASE });
+  const won = await locks.acquire(target, { fence, token, seen: lock, now, until: now + wait + leaseOf(operation) });
   // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
   // lost.
   if (!won && (await locks.read(target)).holder !== token) return false;

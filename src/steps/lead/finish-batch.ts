@@ -11,6 +11,7 @@ import { type Batch, membersOf } from '../../domain/batches/batch.ts';
 import { due, type SealReason, type Waiting } from '../../domain/batches/policy.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type BatchId, type Candidate, operationOf, parseCandidate, type Target } from '../../domain/ids.ts';
+import type { Grant } from '../../domain/limits/bucket.ts';
 import type { TaskDeps } from '../deps.ts';
 import { settleAgain, settlementsOf } from '../tasks/settle.ts';
 
@@ -23,6 +24,8 @@ export interface InHand {
   /** See {@link Batch.slotPage}, {@link Batch.targetPage}. */
   readonly slotPage?: number | undefined;
   readonly targetPage?: number | undefined;
+  /** See {@link Batch.grants}. */
+  readonly grants?: readonly Grant[];
 }
 
 export const finishBatch = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<void> => {
@@ -60,7 +63,7 @@ const settleDropped = async (deps: TaskDeps, { dropped }: Batch): Promise<void> 
 const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand): Promise<Batch> => {
   const stored = inHand ? undefined : await deps.batches.get(id);
   if (stored) return stored;
-  const { rows, because, slotPage, targetPage }: InHand = inHand ?? (await takeRows(deps, target, id));
+  const { rows, because, slotPage, targetPage, grants = [] }: InHand = inHand ?? (await takeRows(deps, target, id));
   const now = deps.machine.now();
   return deps.batches.form({
     id,
@@ -73,6 +76,7 @@ const form = async (deps: TaskDeps, target: Target, id: BatchId, inHand?: InHand
     createdAt: now,
     ...(slotPage ? { slotPage } : {}),
     ...(targetPage === undefined ? {} : { targetPage }),
+    ...(grants.length > 0 ? { grants } : {}),
   });
 };
 

@@ -10,11 +10,12 @@
 import { guardStatusOf, historyOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
 import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Due, due, type Waiting } from '../../domain/batches/policy.ts';
-import { type Operation, operationFor } from '../../domain/config/resolved.ts';
+import { operationFor } from '../../domain/config/resolved.ts';
 import { batchIdOf, type Millis, operationOf, type Target } from '../../domain/ids.ts';
+import { leaseOf } from '../../domain/limits/limits.ts';
 import { type Layout, largestCapOf } from '../../domain/operations/slot-pages.ts';
 import { type Slot, slotOf } from '../../domain/operations/slots.ts';
-import { delayPast, delaySeconds, HANDOVER_MARGIN, LEASE, STINT } from '../../domain/timings.ts';
+import { delayPast, delaySeconds, HANDOVER_MARGIN, STINT } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import { type Next, untilDone } from '../contention.ts';
 import type { GroupDeps } from '../deps.ts';
@@ -25,19 +26,13 @@ import { settle, settlementsOf } from '../tasks/settle.ts';
 import { countFirst } from './count-under-way.ts';
 import { hop, isNothingLeft, lead, lookAgain } from './elect-leader.ts';
 import { finishBatch } from './finish-batch.ts';
-
-/** What the steps for one group message share. */
-interface Turn {
-  readonly deps: GroupDeps;
-  readonly message: GroupMessage;
-  readonly delivery: Delivery;
-  /** Time at which the function began to handle this message. */
-  readonly began: Millis;
-}
+import { giveBack, momentsFor } from './moments.ts';
+import { operationOfTurn, type Turn } from './turn.ts';
 
 export const group = (deps: GroupDeps, message: GroupMessage, delivery: Delivery): Promise<void> => {
   const began = deps.machine.now();
-  return untilDone(`Target ${message.target}`, delivery, () => takeTurn({ deps, message, delivery, began }));
+  const turn: Turn = { deps, message, delivery, began, granted: message.granted, hasOpened: false };
+  return untilDone(`Target ${message.target}`, delivery, () => takeTurn(turn)).finally(() => giveBack(turn));
 };
 
 const takeTurn = async (turn: Turn): Promise<Next> => {
@@ -69,9 +64,6 @@ const takeTurn = async (turn: Turn): Promise<Next> => {
   }
 };
 
-const operationOfTurn = ({ deps, message: { target } }: Turn): Operation =>
-  operationFor(deps.config, operationOf(target));
-
 const firstRows = (turn: Turn): Promise<readonly Waiting[]> =>
   turn.deps.waiting.first(turn.message.target, operationOfTurn(turn).batch.maxSize);
 
@@ -94,7 +86,7 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   }
   const next = due(rows, policy, now, lock.flushedAt);
   if (next.do === 'seal' && mayGoOn(turn)) return openBatch(turn, lock, next);
-  if (next.do === 'wait' && message.hint) return leaveToGuard(turn, lock, rows);
+  if (next.do === 'wait' && message.hint && !turn.hasOpened) return leaveToGuard(turn, lock, rows);
   return waitForMore(turn, lock, next);
 };
 
@@ -102,13 +94,11 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
  * G4. Stops handling a hint that arrived before the batch is due. If a task expires before the guard is delivered, this
  * sends another hint for that time.
  */
-const leaveToGuard = async (
-  { deps, message }: Turn,
-  { lockedUntil }: Lock,
-  rows: readonly Waiting[],
-): Promise<Next> => {
+const leaveToGuard = async (turn: Turn, { lockedUntil }: Lock, rows: readonly Waiting[]): Promise<Next> => {
+  const { deps, message } = turn;
   const expiry = Math.min(...rows.map(({ startBy }) => startBy ?? Number.POSITIVE_INFINITY));
-  if (expiry < lockedUntil - LEASE) await deps.queues.group(message, delayPast(expiry, deps.machine.now()));
+  if (expiry < lockedUntil - leaseOf(operationOfTurn(turn)))
+    await deps.queues.group(message, delayPast(expiry, deps.machine.now()));
   return 'end';
 };
 
@@ -139,7 +129,7 @@ const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => 
     token,
     seen: lock,
     now,
-    until: now + wait + LEASE,
+    until: now + wait + leaseOf(operationOfTurn(turn)),
     waits: wait > 0,
   });
   if (!handedOver && (await locks.read(target)).holder !== token) return 'again';
@@ -162,6 +152,12 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const { target, fence } = message;
   const { perTarget: cap } = operationOfTurn(turn).concurrency;
   if (cap !== null && lock.uncountedAt !== undefined) return countFirst(deps, message, lock, lock.uncountedAt);
+  const grants = await momentsFor(turn, lock, next.rows);
+  if (grants === 'waits') return 'end';
+  if (grants === 'blocked') {
+    await giveUpFor(turn, lock, next.rows);
+    return 'again';
+  }
   const round = lock.round + 1;
   const slot = slotOf(target, fence, round);
   const layout = pagesOfTarget(deps, target, lock);
@@ -182,7 +178,7 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const largestCap = layout && Math.max(largestCapOf(layout, lock), (targetPage ?? 0) * layout.size);
   const perTarget = layout ? null : cap;
   const now = deps.machine.now();
-  const until = Math.max(lock.lockedUntil, now + LEASE);
+  const until = Math.max(lock.lockedUntil, now + leaseOf(operationOfTurn(turn)));
   const uncountedAt = cap === null ? now : undefined;
   // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
   // lost. So compare the token `by`. Without this comparison, a function that handles a hint would leave the open batch
@@ -191,7 +187,10 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const isMine =
     (await deps.locks.openBatch(target, message, { batch, round, by, until, perTarget, largestCap, uncountedAt })) ||
     (await deps.locks.read(target)).openedBy === by;
-  if (isMine) await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage });
+  if (isMine) {
+    turn.hasOpened = true;
+    await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage, grants });
+  }
   // If the batch was opened by another delivery and has ended, its place was freed before this function took it again.
   else await freeTargetSlotIfOver(deps, target, slot, targetPage);
   return 'again';
@@ -261,7 +260,8 @@ const takeFence = async (turn: Turn, lock: Lock): Promise<Next> => {
     return (await deps.locks.skipFence(target, fence, lock.fence, deps.machine.now())) ? 'end' : 'again';
   const now = deps.machine.now();
   if (isHeld(lock, now)) return 'again';
-  const won = await deps.locks.acquire(target, { fence, token, seen: lock, now, until: now + LEASE });
+  const until = now + leaseOf(operationOfTurn(turn));
+  const won = await deps.locks.acquire(target, { fence, token, seen: lock, now, until });
   if (won) deps.report({ event: 'led', target, fence, takenOver: lock.holder !== undefined });
   return 'again';
 };

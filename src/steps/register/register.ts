@@ -17,6 +17,7 @@ import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Arrivals, chanceToLook, due } from '../../domain/batches/policy.ts';
 import { type Operation, operationFor, operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, type OperationName, operationOf, type Target, type TaskId } from '../../domain/ids.ts';
+import { isLimited, leaseOf } from '../../domain/limits/limits.ts';
 import { coalescesAmong } from '../../domain/producers/rules.ts';
 import { UNKNOWN_SENDER } from '../../domain/producers/sender.ts';
 import {
@@ -30,7 +31,7 @@ import {
 } from '../../domain/register/register-message.ts';
 import type { Rejection } from '../../domain/register/rejection.ts';
 import { isSameTask, type NewTask, type Task } from '../../domain/tasks/task.ts';
-import { delayPast, LEASE, SOON } from '../../domain/timings.ts';
+import { delayPast, LOOK_AGAIN, SOON } from '../../domain/timings.ts';
 import type { LockRow } from '../../ports/locks.ts';
 import { Unstorable } from '../../ports/tasks.ts';
 import { isObject, parseJson } from '../../util/json-text.ts';
@@ -253,13 +254,21 @@ const FEW_LOOK = 0.9;
 const nudge = async (deps: RegisterDeps, target: Target, lock: Lock, arrivals: Arrivals): Promise<void> => {
   const { machine, config, waiting, queues } = deps;
   const now = machine.now();
-  if (lock.openBatch || !lock.holder || lock.lockedUntil <= now + LEASE + SOON) return;
-  const { batch: policy, concurrency } = operationFor(config, operationOf(target));
+  if (lock.openBatch || !lock.holder) return;
+  const operation = operationFor(config, operationOf(target));
+  const { batch: policy, concurrency } = operation;
+  const guardAt = lock.lockedUntil - leaseOf(operation);
+  // The leader is awake, or soon will be. If the operation has limits, the leader may also wait for a moment: a batch
+  // that becomes full meanwhile does not change that, but a task may expire.
+  const isAsleep = guardAt > now + SOON;
+  if (!isAsleep && !isLimited(operation)) return;
   if (isClosed(lock, concurrency, deps.locks.pageSize)) return;
   const hint: GroupMessage = { target, fence: lock.fence, token: lock.holder, hint: true };
   // If a task expires while the leader sleeps, send a delayed hint for that time. If the expiry is beyond the longest
   // delay of an SQS message, the leader wakes before it anyway.
-  if (arrivals.startBy < lock.lockedUntil - LEASE) await queues.group(hint, delayPast(arrivals.startBy, now));
+  if (arrivals.startBy < (isAsleep ? guardAt : now + LOOK_AGAIN))
+    await queues.group(hint, delayPast(arrivals.startBy, now));
+  if (!isAsleep) return;
   const chance = chanceToLook(arrivals, policy);
   if (machine.random() >= chance) return;
   // If many invocations read the rows, an eventually consistent read costs half the price, and an outdated result only

@@ -1,0 +1,13 @@
+/** The names of buckets. */
+
+declare const brand: unique symbol;
+/**
+ * The name of a bucket: `limit:NAME`, with a key `limit:NAME#FIELD=VALUE/…`, and with a part `…~PART`.
+ */
+export type BucketId = string & { readonly [brand]: 'BucketId' };
+
+/** The longest key of a partition that DynamoDB allows, in bytes. */
+const MAX_BYTES = 2_048;
+
+export const isBucketId = (value: unknown): value is BucketId =>
+  typeof value === 'string' && value.length <= MAX_BYTES && /^limit:[A-Za-z][\w-]{0,63}(?:[#~]|$)/.test(value);

@@ -1,0 +1,117 @@
+/** Which limits apply to an operation's calls, and in which bucket a call counts. Pure. */
+import type { Config, Operation } from '../config/resolved.ts';
+import type { LimitName, Millis, OperationName, Target } from '../ids.ts';
+import { encoded } from '../target.ts';
+import { LEASE, LIMITED_LEASE, SECOND } from '../timings.ts';
+import type { Allowance, Grant } from './bucket.ts';
+import type { BucketId } from './bucket-id.ts';
+
+/** A bucket in which a call counts, and what it allows. */
+export interface Counted {
+  readonly bucket: BucketId;
+  readonly name: LimitName;
+  readonly allows: Allowance;
+}
+
+/**
+ * Most calls a second of one row, and most calls under way in one row. A limit of more is divided into parts with rows of
+ * their own: DynamoDB takes 1,000 writes a second of a row, and charges a write by the row's size.
+ */
+const [RATE_MAX, LEASES_MAX] = [100, 20];
+
+/** The parts of a limit. Calls of different weight are not divided, because a part might be too small for a call. */
+export const partsOf = ({ calls, weight, per, concurrency }: Allowance): number => {
+  if (weight !== null || concurrency.weight !== null) return 1;
+  const byRate = calls === null ? 1 : Math.ceil((calls * SECOND) / per / RATE_MAX);
+  const byLeases = concurrency.calls === null ? 1 : Math.ceil(concurrency.calls / LEASES_MAX);
+  return Math.max(1, Math.min(Math.max(byRate, byLeases), concurrency.calls ?? Number.POSITIVE_INFINITY));
+};
+
+const partOf = (allows: Allowance, part: number, parts: number): Allowance =>
+  parts === 1
+    ? allows
+    : {
+        ...allows,
+        calls: allows.calls === null ? null : allows.calls / parts,
+        burst: Math.max(1, Math.floor(allows.burst / parts)),
+        concurrency: {
+          calls: allows.concurrency.calls === null ? null : Math.floor((allows.concurrency.calls + part) / parts),
+          weight: null,
+        },
+      };
+
+/** Whether the operation names a limit. */
+export const isLimited = ({ limits }: Pick<Operation, 'limits'>): boolean => limits.length > 0;
+
+/** The lease of a lock. See {@link LIMITED_LEASE}. */
+export const leaseOf = (operation: Pick<Operation, 'limits'>): Millis => (isLimited(operation) ? LIMITED_LEASE : LEASE);
+
+/**
+ * The buckets in which a call for a Target counts, in the order of their names.
+ *
+ * @param random chooses the part of a divided limit.
+ * @param held moments that the call has already: it keeps their parts.
+ */
+export const countedIn = (
+  { limits }: Pick<Config, 'limits'>,
+  { limits: named }: Pick<Operation, 'limits'>,
+  target: Target,
+  random: () => number,
+  held: readonly Pick<Grant, 'bucket'>[] = [],
+): readonly Counted[] =>
+  named.map((name) => {
+    const { key, ...allows } = limits[name] as NonNullable<(typeof limits)[LimitName]>;
+    const id = `limit:${name}${keyIn(target, key)}`;
+    const parts = partsOf(allows);
+    const mine = held.map(({ bucket }) => splitPart(bucket)).find((each) => each.id === id);
+    const part = Math.min(parts - 1, mine ? mine.part : Math.floor(random() * parts));
+    return {
+      bucket: (parts === 1 ? id : `${id}~${part}`) as BucketId,
+      name,
+      allows: partOf(allows, part, parts),
+    };
+  });
+
+/** The part of a bucket's name that a key adds. The fields and values are encoded as in the Target. */
+const keyIn = (target: Target, key: readonly string[] | 'target' | null): string => {
+  if (key === null) return '';
+  if (key === 'target') return `#${target}`;
+  const fields = fieldsOf(target);
+  return `#${key.map((name) => `${encoded(name)}=${fields.get(encoded(name)) ?? ''}`).join('/')}`;
+};
+
+/** The grouping fields of a Target, and their values, as they are encoded in it. */
+const fieldsOf = (target: Target): ReadonlyMap<string, string> =>
+  new Map(
+    target
+      .replace(/~\d+$/, '')
+      .split('/')
+      .slice(1)
+      .map((part) => {
+        const end = part.indexOf('=');
+        return [part.slice(0, end), part.slice(end + 1)] as const;
+      }),
+  );
+
+/**
+ * What a bucket allows, by its name. Undefined if no limit of the configuration has this bucket.
+ */
+export const allowedIn = (
+  { limits, operations }: Pick<Config, 'limits' | 'operations'>,
+  bucket: BucketId,
+): (Counted & { readonly operations: readonly OperationName[] }) | undefined => {
+  const { id, part } = splitPart(bucket);
+  const name = id.slice(id.indexOf(':') + 1).split('#')[0] as LimitName;
+  const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
+  if (!limit) return undefined;
+  const users = Object.values(operations).flatMap((each) => (each.limits.includes(name) ? [each.operation] : []));
+  return { bucket, name, allows: partOf(limit, part, partsOf(limit)), operations: users };
+};
+
+/** The buckets of one limit: its bucket's name without key and part. */
+export const groupOf = (bucket: BucketId): string => splitPart(bucket).id.split('#')[0] ?? bucket;
+
+const splitPart = (bucket: BucketId): { readonly id: string; readonly part: number } => {
+  const [, id = bucket, part = '0'] = /^(.*)~(\d+)$/.exec(bucket) ?? [];
+  return { id, part: Number(part) };
+};

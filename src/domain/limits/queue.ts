@@ -1,0 +1,84 @@
+/**
+ * The queue of a bucket: Targets whose next batch is due, and sealed batches, that wait for a moment under the bucket's
+ * limit. Pure.
+ *
+ * - Those who wait put a row of their own, so 500 of them never compete for one write. The granter reads the next rows,
+ *   grants moments to all of them in one write of the bucket, and then sends each its message. Granted rows are not
+ *   deleted: the bucket remembers the last one, and time to live deletes them for free.
+ * - A row must never appear before the last granted one. So rows are put into *segments*: a function that read segment
+ *   `n` puts its row into `n + 1`, and the granter that read `n` grants rows up to segment `n`. The granter's write makes
+ *   it `n + 1`. If a function reads `n + 1` or more after its put, the granter may have overlooked the row, and the
+ *   function puts another one. No clock is involved.
+ * - A row is void if its Target or batch has moved on since (another leader, another round, another attempt). So a second
+ *   row of the same wait does no harm.
+ */
+import type { BatchId, Millis, OperationName, Target, Token } from '../ids.ts';
+import { SECOND } from '../timings.ts';
+import { type Allowance, type Bucket, hasLeases, type Passed } from './bucket.ts';
+import { gapOf } from './line.ts';
+
+/** `again`: batches that called before, which go first. `fresh`: batches that are not sealed yet. */
+export type Class = keyof Passed;
+
+/** A Target or batch that waits. */
+export interface WaitingCall {
+  readonly entry: string;
+  readonly operation: OperationName;
+  readonly target: Target;
+  /** Since when the oldest task waits. */
+  readonly since: Millis;
+  /** For a Target: the leader that waits, and the lock's round. Undefined for a batch. */
+  readonly leader?: { readonly token: Token; readonly round: number };
+  /** For a batch: its id, and the number of its last attempt. */
+  readonly batch?: { readonly id: BatchId; readonly attempt: number };
+  /** The weight for which a Target with `leader` asks. The granter may grant more if more tasks wait by then. */
+  readonly weight: number;
+}
+
+const LETTER: Record<Class, string> = { again: 'a', fresh: 'f' };
+
+const padded = (number: number, digits: number): string => String(Math.max(0, number)).padStart(digits, '0');
+
+/** Rows of a segment are in the order of their oldest tasks. */
+export const entryOf = (of: Class, segment: number, since: Millis, token: Token): string =>
+  `${LETTER[of]}#${padded(segment, 10)}#${padded(since, 13)}#${token}`;
+
+export const classOf = ({ entry }: Pick<WaitingCall, 'entry'>): Class =>
+  entry.startsWith(LETTER.again) ? 'again' : 'fresh';
+
+/** The entries of a class that may be granted: after `after`, up to `upTo`. */
+export const grantable = (
+  of: Class,
+  { passed, segment }: Bucket,
+): { readonly after: string; readonly upTo: string } => ({
+  after: passed[of] || `${LETTER[of]}#`,
+  upTo: `${LETTER[of]}#${padded(segment, 10)}~`,
+});
+
+/** All entries of a class that were not granted. */
+export const ungranted = (
+  of: Class,
+  { passed }: Pick<Bucket, 'passed'>,
+): { readonly after: string; readonly upTo: string } => ({
+  after: passed[of] || `${LETTER[of]}#`,
+  upTo: `${LETTER[of]}~`,
+});
+
+/** A function gets its moment this long before it, in ms, so that its batch is sealed and its message received in time. */
+export const LEAD: Millis = 2.5 * SECOND;
+/** One write of the granter covers at least this many calls, and this much time. */
+const [CALLS_AHEAD, TIME_AHEAD]: readonly [number, Millis] = [5, SECOND];
+
+/**
+ * How far ahead of now the granter grants moments, in ms. A call under way counts from its grant on, so calls that are
+ * limited by concurrency too get their moment late.
+ */
+export const horizonOf = (allows: Allowance): Millis =>
+  hasLeases(allows) ? SECOND : LEAD + Math.max(TIME_AHEAD, CALLS_AHEAD * gapOf(allows));
+
+/** If the granter is late by this much, its message counts as lost. */
+const LOST: Millis = 10 * SECOND;
+
+/** Whether a chain of messages grants moments to those who wait. */
+export const isGranting = ({ granter }: Pick<Bucket, 'granter'>, now: Millis): boolean =>
+  granter !== undefined && now <= granter.at + LOST;

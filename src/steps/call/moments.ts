@@ -1,0 +1,153 @@
+/**
+ * The moments that a sealed batch needs under its operation's limits. The leader that opened the batch took the
+ * moments of the first call. Every later attempt takes others, and goes before batches that are not sealed yet.
+ */
+import type { Batch } from '../../domain/batches/batch.ts';
+import { again, type DueMessage } from '../../domain/batches/messages.ts';
+import type { Operation } from '../../domain/config/resolved.ts';
+import type { Millis } from '../../domain/ids.ts';
+import { type Asked, type Grant, isValid } from '../../domain/limits/bucket.ts';
+import { allowedIn, countedIn, isLimited } from '../../domain/limits/limits.ts';
+import { latenessOf } from '../../domain/limits/line.ts';
+import { delaySeconds, SECOND } from '../../domain/timings.ts';
+import type { CallDeps } from '../deps.ts';
+import { leaseTime } from '../limits/grant.ts';
+import { joinQueue } from '../limits/join.ts';
+import { countUse, endLeases, keepLeases } from '../limits/leases.ts';
+import { take } from '../limits/take.ts';
+import { lookLater } from './hold.ts';
+import type { Attempt } from './tally.ts';
+
+/** A batch without a moment waits this long in its function, in ms, instead of in a queue. */
+const REACH: Millis = SECOND;
+/** A batch that waits in a queue looks again after this time, in s, in case a message was lost. */
+const LOOK_AGAIN = 600;
+/** The time from the last look at the bucket to the call, in ms. */
+const START: Millis = 30;
+
+/** @returns the moments of the next attempt, or `waits` if the batch waits for them. */
+export const momentsFor = async (
+  deps: CallDeps,
+  message: DueMessage,
+  batch: Batch,
+  operation: Operation,
+): Promise<readonly Grant[] | 'waits'> => {
+  const { buckets, config, queues } = deps;
+  if (!isLimited(operation)) return [];
+  const held = [
+    ...(message.granted?.attempt === batch.attempt ? message.granted.grants : []),
+    ...(batch.attempt === 0 && !message.granted ? (batch.grants ?? []) : []),
+  ];
+  const calls = askedBy(deps, batch, operation, held);
+  const taken = await take(deps, calls, { held, ahead: START, reach: REACH, leaseFor: leaseTime(config) });
+  if (taken.is === 'busy') {
+    const { id, attempt, target, oldestAt } = batch;
+    if (!message.granted) await lookLater(deps, message, batch, LOOK_AGAIN);
+    const waiting = { operation: operation.operation, target, since: oldestAt, batch: { id, attempt } };
+    await joinQueue(deps, taken.asked.bucket, taken.bucket, 'again', { ...waiting, weight: taken.asked.weight });
+    return 'waits';
+  }
+  const wait = startOf(taken.grants) - buckets.now();
+  if (wait <= 2 * REACH) return taken.grants;
+  const granted = { grants: taken.grants, attempt: batch.attempt };
+  await queues.batch({ ...again(message), granted }, delaySeconds(wait - REACH));
+  return 'waits';
+};
+
+const startOf = (grants: readonly Grant[]): Millis => Math.max(...grants.map(({ at }) => at));
+
+const askedBy = (
+  { config, machine }: CallDeps,
+  { target, grants = [] }: Batch,
+  operation: Operation,
+  held: readonly Grant[],
+): readonly Asked[] => {
+  // The leader knew the weight of the batch. Without it, the batch may have any weight that the policy allows.
+  const weight = grants[0]?.weight ?? Math.max(1, operation.batch.maxWeight);
+  return countedIn(config, operation, target, machine.random, [...held, ...grants]).map(({ bucket, allows }) => ({
+    bucket,
+    allows,
+    weight,
+  }));
+};
+
+/**
+ * Sleeps until the moment of the call.
+ *
+ * @returns false if the moment has lapsed, or the limit has changed. The leases are then ended.
+ */
+export const reachMoment = async (deps: CallDeps, grants: readonly Grant[]): Promise<boolean> => {
+  const { buckets, machine } = deps;
+  if (grants.length === 0) return true;
+  const wait = startOf(grants) - START - buckets.now();
+  if (wait > 0) await machine.sleep(wait);
+  const read = await Promise.all(grants.map(async (grant) => ({ grant, bucket: await buckets.read(grant.bucket) })));
+  const now = buckets.now();
+  if (read.every(({ grant, bucket }) => isValid(grant, bucket, now))) return true;
+  await endLeases(deps, grants);
+  return false;
+};
+
+/** Whether the first call of an attempt may still start. Sleeps for the rest of the time. */
+export const mayStart = async ({ buckets, config, machine }: CallDeps, grants: readonly Grant[]): Promise<boolean> => {
+  if (grants.length === 0) return true;
+  const wait = startOf(grants) - buckets.now();
+  if (wait > 0) await machine.sleep(wait);
+  return grants.every(({ bucket, at }) => {
+    const limit = allowedIn(config, bucket);
+    return limit === undefined || buckets.now() <= at + latenessOf(limit.allows);
+  });
+};
+
+/**
+ * Takes moments for another call of an attempt, before those who wait, and sleeps until then. The attempt keeps its
+ * leases.
+ *
+ * @param share of the batch's weight that the call contains.
+ * @param most how long the attempt can wait, in ms.
+ */
+export const takeNext = async (
+  deps: CallDeps,
+  { batch, operation, grants }: Pick<Attempt, 'batch' | 'operation' | 'grants'>,
+  share: number,
+  most: Millis,
+): Promise<boolean> => {
+  const { buckets, machine } = deps;
+  const calls = askedBy(deps, batch, operation, grants).flatMap(({ bucket, allows, weight }) =>
+    allows.calls === null && allows.weight === null
+      ? []
+      : [{ bucket, allows: { ...allows, concurrency: { calls: null, weight: null } }, weight: weight * share }],
+  );
+  if (calls.length === 0) return true;
+  const taken = await take(deps, calls, { ahead: 0, reach: most, isFirst: true, leaseFor: 0 });
+  if (taken.is === 'busy') return false;
+  const wait = startOf(taken.grants) - buckets.now();
+  if (wait > 0) await machine.sleep(wait);
+  return true;
+};
+
+/** Counts the weight that a call really used, if its answer says so. */
+export const countUsage = async (deps: CallDeps, grants: readonly Grant[], used: number | undefined): Promise<void> => {
+  if (used === undefined) return;
+  for (const grant of grants)
+    if (allowedIn(deps.config, grant.bucket)?.allows.weight !== null) await countUse(deps, grant, used);
+};
+
+/**
+ * Ends the leases of an attempt, or keeps them until a job has to report. If this fails, they end by themselves.
+ *
+ * @param pendingUntil the deadline of the batch's job. Undefined if none is under way.
+ */
+export const settleLeases = async (
+  deps: CallDeps,
+  batch: Pick<Batch, 'id'>,
+  grants: readonly Grant[],
+  pendingUntil?: Millis,
+): Promise<void> => {
+  try {
+    if (pendingUntil === undefined) await endLeases(deps, grants);
+    else await keepLeases(deps, grants, pendingUntil);
+  } catch (cause) {
+    deps.report({ event: 'leases-left', batchId: batch.id, cause: String(cause) });
+  }
+};

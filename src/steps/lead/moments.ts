@@ -1,0 +1,108 @@
+/**
+ * The moments that a leader needs under its operation's limits before it opens a batch. If there are none, the
+ * leader waits in the queue of a bucket: it keeps the lock, and its message ends. Tasks that arrive meanwhile still join
+ * the batch.
+ *
+ * Three messages may drive the Target again: a hint with moments from the granter, a hint that only asks to look again,
+ * and the guard, in case the others are lost. The guard comes after a quarter of an hour at the latest. Only the function
+ * that handles a guard sends it again, so there is one.
+ */
+import type { Lock } from '../../domain/batches/lock.ts';
+import type { Waiting } from '../../domain/batches/policy.ts';
+import { type Millis, operationOf } from '../../domain/ids.ts';
+import type { Asked, Grant } from '../../domain/limits/bucket.ts';
+import { countedIn, isLimited, leaseOf } from '../../domain/limits/limits.ts';
+import { delayPast, delaySeconds, LIMITED_LEASE, LOOK_AGAIN, MINUTE, SECOND, SOON } from '../../domain/timings.ts';
+import { leaseTime, SOONEST } from '../limits/grant.ts';
+import { joinQueue } from '../limits/join.ts';
+import { endLeases } from '../limits/leases.ts';
+import { type Taken, take } from '../limits/take.ts';
+import { freeSlotsOf } from '../slots/operation-slots.ts';
+import { operationOfTurn, type Turn } from './turn.ts';
+
+/** A batch is sealed this long before its call, in ms. Until then, tasks that arrive still join it. */
+const SEALED_AHEAD: Millis = SECOND;
+/** If the next moment is this near, in ms, the leader sleeps in its function. Otherwise it waits in a queue. */
+const REACH: Millis = SEALED_AHEAD + 1.5 * SECOND;
+
+/** Ends the leases of moments that were not used. */
+export const giveBack = async (turn: Turn): Promise<void> => {
+  const { granted } = turn;
+  turn.granted = undefined;
+  if (granted) await endLeases(turn.deps, granted.grants);
+};
+
+/**
+ * @returns the moments, `waits` if the Target waits for one, or `blocked` if the operation is paused or has no free slot,
+ *   so that the Target must wait for that first.
+ */
+export const momentsFor = async (
+  turn: Turn,
+  lock: Lock,
+  rows: readonly Waiting[],
+): Promise<readonly Grant[] | 'waits' | 'blocked'> => {
+  const { deps, message } = turn;
+  const { target } = message;
+  const operation = operationOfTurn(turn);
+  if (!isLimited(operation)) return [];
+  const isAsleep = lock.lockedUntil - leaseOf(operation) > deps.machine.now() + SOON;
+  const isCalled = turn.granted?.round === lock.round;
+  const held = isCalled && turn.granted ? turn.granted.grants : [];
+  // Without moments, a hint only concerns a leader that sleeps until its batch is due.
+  if (message.hint && !isCalled && !turn.hasOpened && !isAsleep) return 'waits';
+  // Look for a slot first: a moment lapses while the Target waits for a slot.
+  if ((await freeSlotsOf(deps, operation.operation)).free === 0) return 'blocked';
+  if (isCalled) turn.granted = undefined;
+  const weight = rows.reduce((sum, row) => sum + row.weight, 0);
+  const counted = countedIn(deps.config, operation, target, deps.machine.random, held);
+  const calls = counted.map(({ bucket, allows }): Asked => ({ bucket, allows, weight }));
+  const terms = { held, ahead: SOONEST, reach: REACH, leaseFor: leaseTime(deps.config) };
+  const taken = await take(deps, calls, terms);
+  if (taken.is === 'taken') return whenDue(turn, lock, taken.grants);
+  await waitFor(turn, lock, rows, taken, isAsleep);
+  return 'waits';
+};
+
+/** Waits until the batch should be sealed. A longer wait goes through the queue. */
+const whenDue = async (
+  { deps, message }: Turn,
+  { round }: Lock,
+  grants: readonly Grant[],
+): Promise<readonly Grant[] | 'waits'> => {
+  const { buckets, machine, queues } = deps;
+  const wait = Math.max(...grants.map(({ at }) => at)) - SEALED_AHEAD - buckets.now();
+  if (wait > REACH) {
+    const { target, fence, token } = message;
+    await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - REACH));
+    return 'waits';
+  }
+  if (wait > 0) await machine.sleep(wait);
+  return grants;
+};
+
+/** Waits in the queue of a bucket. The guard is sent first, so that the Target is not forgotten if this function dies. */
+const waitFor = async (
+  { deps, message }: Turn,
+  lock: Lock,
+  rows: readonly Waiting[],
+  { asked, bucket }: Extract<Taken, { is: 'busy' }>,
+  isAsleep: boolean,
+): Promise<void> => {
+  const { locks, queues, machine } = deps;
+  const { target, fence, token } = message;
+  const now = machine.now();
+  const until = now + LIMITED_LEASE;
+  // The end of the lease shows other functions that this leader no longer sleeps until its batch is due.
+  if ((isAsleep || lock.lockedUntil < until - MINUTE) && !(await locks.extend(target, { fence, token }, until))) return;
+  if (!message.hint) {
+    const expiry = Math.min(...rows.map(({ startBy }) => startBy ?? Number.POSITIVE_INFINITY));
+    await queues.group({ target, fence, token }, delayPast(Math.min(expiry, now + LOOK_AGAIN), now));
+  }
+  await joinQueue(deps, asked.bucket, bucket, 'fresh', {
+    operation: operationOf(target),
+    target,
+    since: Math.min(...rows.map(({ at }) => at)),
+    leader: { token, round: lock.round },
+    weight: asked.weight,
+  });
+};

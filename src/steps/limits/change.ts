@@ -1,0 +1,23 @@
+/** Writes of a bucket. Each replaces the row that was read. */
+import type { Bucket } from '../../domain/limits/bucket.ts';
+import type { BucketId } from '../../domain/limits/bucket-id.ts';
+import type { LeadDeps } from '../deps.ts';
+
+/**
+ * Replaces a bucket that was read.
+ *
+ * @returns undefined if it was replaced, or the bucket as another function has left it.
+ */
+export const replace = async (
+  { buckets, machine }: Pick<LeadDeps, 'buckets' | 'machine'>,
+  id: BucketId,
+  seen: Bucket,
+  next: Bucket,
+): Promise<Bucket | undefined> => {
+  const by = machine.token();
+  if (await buckets.write(id, seen.turn, { ...next, by })) return undefined;
+  const stored = await buckets.read(id);
+  // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
+  // lost (Y2).
+  return stored.by === by ? undefined : stored;
+};
