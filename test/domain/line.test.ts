@@ -153,12 +153,12 @@ describe('the line of a limit', () => {
     expect(withUse(newLine({ calls: 5 }), 20, now)).toEqual(newLine({ calls: 5 }));
   });
 
-  it('gives a call the line alone if it is heavier than a limit that was lowered', () => {
+  it('gives a call that is heavier than a lowered limit the line alone', () => {
     const line = newLine({ weight: 10 });
     expect(momentsOf(line, [50, 5])).toEqual([0, 60_600]);
   });
 
-  it('lets calls be late by a quarter of a short span, and by a second of a long one', () => {
+  it('lets calls be late by a quarter of a span, at most a second', () => {
     expect([1_000, 2_000, 60_000].map((per) => latenessOf({ per }))).toEqual([250, 500, 1_000]);
     expect(gapOf(pace({ weight: 5 }))).toBe(0);
   });

@@ -32,7 +32,7 @@ const weighed = (maxWeight: number): Operation['batch'] => ({
 });
 
 describe('calls under limits', () => {
-  it('of thirty Targets that share one keep its pace, at 1.3 writes for each', async () => {
+  it('of thirty Targets keep its pace, at 1.3 writes each', async () => {
     const report = await run({
       limits: { v: { calls: 1 } },
       operations: { a: { limits: names('v') } },
@@ -43,7 +43,7 @@ describe('calls under limits', () => {
     expect(writesOf(report) / starts.length).toBeLessThan(1.4);
   });
 
-  it('of two operations that share one keep its pace together', async () => {
+  it('of two operations keep its pace together', async () => {
     const report = await run({
       limits: { v: { calls: 3 } },
       operations: { a: { limits: names('v') }, b: { limits: names('v') } },
@@ -56,7 +56,7 @@ describe('calls under limits', () => {
       expect(startsOf(report, (_, of) => of === name).length).toBeGreaterThan(starts.length / 3);
   });
 
-  it('with a key keep the pace of each of its values, all at once, at one write for each', async () => {
+  it('with a key keep the pace of each value, at one write each', async () => {
     const report = await run({
       limits: { v: { calls: 1, key: ['depot'] } },
       operations: { a: { limits: names('v') } },
@@ -87,7 +87,7 @@ describe('calls under limits', () => {
     }
   });
 
-  it('under way at once are never more than a limit allows', async () => {
+  it('are never more at once than it allows', async () => {
     const report = await run({
       limits: { v: { concurrency: { calls: 3, weight: null } } },
       operations: { a: { limits: names('v') } },
@@ -111,7 +111,7 @@ describe('calls under limits', () => {
     expect(rateOf(starts)).toBeLessThanOrEqual(3);
   });
 
-  it('keep their limits although functions die, stand still, and have wrong clocks', async () => {
+  it('keep them though functions die, pause, and have wrong clocks', async () => {
     const faults = {
       ...NO_FAULTS,
       crash: 0.002,
