@@ -80,14 +80,14 @@ describe('the clock of a DynamoDB client', () => {
   });
 });
 
-describe('the clock of the clients of this backend', () => {
+describe('the clock of the clients', () => {
   let resources: Resources;
   beforeAll(async () => {
     resources = await makeResources();
   });
   afterAll(() => resources.stop());
 
-  it('is close to the local clock, because the store dates its answers', () => {
+  it('is close to the local clock, as the store dates its answers', () => {
     const { clock } = resources.clients;
     expect(clock.error()).toBeLessThan(10_000);
     expect(Math.abs(clock.now(0))).toBeLessThan(1_000);

@@ -25,7 +25,6 @@ import { CLOCK_SKEW, delayPast, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import { type Next, OutOfTime, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
-import { endLeases } from '../limits/leases.ts';
 import { ensureSlot, joinWaiting, leaveWaiting, lendSlot, releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { wakeForFreeSlot, wakeUnlessPaused } from '../slots/wake.ts';
 import { noteAnswers } from './answers.ts';
@@ -177,10 +176,8 @@ const start = async (
   const isMine =
     (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil, grants: withLeases })) ||
     (await batches.get(batch.id))?.startedBy === token;
-  if (!isMine) {
-    await endLeases(deps, grants);
-    return 'again';
-  }
+  // Another delivery may have begun the attempt with the same leases.
+  if (!isMine) return 'again';
   const begun = uncounted === undefined ? batch : { ...batch, uncounted };
   const run: Attempt = {
     batch: begun,

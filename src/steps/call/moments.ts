@@ -74,7 +74,7 @@ const askedBy = (
 /**
  * Sleeps until the moment of the call.
  *
- * @returns false if the moment has lapsed, or the limit has changed. The leases are then ended.
+ * @returns false if the moment has lapsed, or the limit has changed.
  */
 export const reachMoment = async (deps: CallDeps, grants: readonly Grant[]): Promise<boolean> => {
   const { buckets, machine } = deps;
@@ -83,9 +83,7 @@ export const reachMoment = async (deps: CallDeps, grants: readonly Grant[]): Pro
   if (wait > 0) await machine.sleep(wait);
   const read = await Promise.all(grants.map(async (grant) => ({ grant, bucket: await buckets.read(grant.bucket) })));
   const now = buckets.now();
-  if (read.every(({ grant, bucket }) => isValid(grant, bucket, now))) return true;
-  await endLeases(deps, grants);
-  return false;
+  return read.every(({ grant, bucket }) => isValid(grant, bucket, now));
 };
 
 /** Whether the first call of an attempt may still start. Sleeps for the rest of the time. */

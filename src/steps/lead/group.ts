@@ -26,13 +26,13 @@ import { settle, settlementsOf } from '../tasks/settle.ts';
 import { countFirst } from './count-under-way.ts';
 import { hop, isNothingLeft, lead, lookAgain } from './elect-leader.ts';
 import { finishBatch } from './finish-batch.ts';
-import { giveBack, momentsFor } from './moments.ts';
+import { momentsFor } from './moments.ts';
 import { operationOfTurn, type Turn } from './turn.ts';
 
 export const group = (deps: GroupDeps, message: GroupMessage, delivery: Delivery): Promise<void> => {
   const began = deps.machine.now();
   const turn: Turn = { deps, message, delivery, began, granted: message.granted, hasOpened: false };
-  return untilDone(`Target ${message.target}`, delivery, () => takeTurn(turn)).finally(() => giveBack(turn));
+  return untilDone(`Target ${message.target}`, delivery, () => takeTurn(turn));
 };
 
 const takeTurn = async (turn: Turn): Promise<Next> => {
@@ -152,12 +152,14 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   const { target, fence } = message;
   const { perTarget: cap } = operationOfTurn(turn).concurrency;
   if (cap !== null && lock.uncountedAt !== undefined) return countFirst(deps, message, lock, lock.uncountedAt);
-  const grants = await momentsFor(turn, lock, next.rows);
-  if (grants === 'waits') return 'end';
-  if (grants === 'blocked') {
+  const ready = await momentsFor(turn, lock, next.rows);
+  if (ready === 'waits') return 'end';
+  if (ready === 'again') return 'again';
+  if (ready === 'blocked') {
     await giveUpFor(turn, lock, next.rows);
     return 'again';
   }
+  const { grants, rows } = ready;
   const round = lock.round + 1;
   const slot = slotOf(target, fence, round);
   const layout = pagesOfTarget(deps, target, lock);
@@ -166,7 +168,7 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
     // If the Target has no place for another batch, it cannot use the slot of its operation for which it was woken. So
     // wake another Target.
     if (layout && targetPage === undefined) await passOn(turn, lock);
-    await giveUpFor(turn, lock, next.rows);
+    await giveUpFor(turn, lock, rows);
     // G5b. Free the place only after the lock is blocked. Until then, another delivery of this guard may open the batch
     // and use the place.
     await freeTargetSlotIfOver(deps, target, slot, targetPage);
@@ -189,7 +191,7 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
     (await deps.locks.read(target)).openedBy === by;
   if (isMine) {
     turn.hasOpened = true;
-    await finishBatch(deps, target, batch, { rows: next.rows, because: next.because, slotPage, targetPage, grants });
+    await finishBatch(deps, target, batch, { rows, because: next.because, slotPage, targetPage, grants });
   }
   // If the batch was opened by another delivery and has ended, its place was freed before this function took it again.
   else await freeTargetSlotIfOver(deps, target, slot, targetPage);

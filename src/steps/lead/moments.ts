@@ -11,7 +11,7 @@ import type { Lock } from '../../domain/batches/lock.ts';
 import type { Waiting } from '../../domain/batches/policy.ts';
 import { type Millis, operationOf } from '../../domain/ids.ts';
 import type { Asked, Grant } from '../../domain/limits/bucket.ts';
-import { countedIn, isLimited, leaseOf } from '../../domain/limits/limits.ts';
+import { type Counted, countedIn, isLimited, leaseOf } from '../../domain/limits/limits.ts';
 import { delayPast, delaySeconds, LIMITED_LEASE, LOOK_AGAIN, MINUTE, SECOND, SOON } from '../../domain/timings.ts';
 import { leaseTime, SOONEST } from '../limits/grant.ts';
 import { joinQueue } from '../limits/join.ts';
@@ -25,26 +25,25 @@ const SEALED_AHEAD: Millis = SECOND;
 /** If the next moment is this near, in ms, the leader sleeps in its function. Otherwise it waits in a queue. */
 const REACH: Millis = SEALED_AHEAD + 1.5 * SECOND;
 
-/** Ends the leases of moments that were not used. */
-export const giveBack = async (turn: Turn): Promise<void> => {
-  const { granted } = turn;
-  turn.granted = undefined;
-  if (granted) await endLeases(turn.deps, granted.grants);
-};
+/** The moments of a batch, and its rows: those whose weight was granted. */
+interface Ready {
+  readonly grants: readonly Grant[];
+  readonly rows: readonly Waiting[];
+}
 
 /**
- * @returns the moments, `waits` if the Target waits for one, or `blocked` if the operation is paused or has no free slot,
- *   so that the Target must wait for that first.
+ * @returns what is ready; `waits` if the Target waits for a moment; `blocked` if the operation is paused or has no free
+ *   slot, so that the Target must wait for that first; `again` if the rows must be read again, because the leader slept.
  */
 export const momentsFor = async (
   turn: Turn,
   lock: Lock,
   rows: readonly Waiting[],
-): Promise<readonly Grant[] | 'waits' | 'blocked'> => {
+): Promise<Ready | 'waits' | 'blocked' | 'again'> => {
   const { deps, message } = turn;
   const { target } = message;
   const operation = operationOfTurn(turn);
-  if (!isLimited(operation)) return [];
+  if (!isLimited(operation)) return { grants: [], rows };
   const isAsleep = lock.lockedUntil - leaseOf(operation) > deps.machine.now() + SOON;
   const isCalled = turn.granted?.round === lock.round;
   const held = isCalled && turn.granted ? turn.granted.grants : [];
@@ -53,22 +52,54 @@ export const momentsFor = async (
   // Look for a slot first: a moment lapses while the Target waits for a slot.
   if ((await freeSlotsOf(deps, operation.operation)).free === 0) return 'blocked';
   if (isCalled) turn.granted = undefined;
-  const weight = rows.reduce((sum, row) => sum + row.weight, 0);
   const counted = countedIn(deps.config, operation, target, deps.machine.random, held);
+  const fitting = rowsWithin(rows, grantedWeight(counted, held));
+  // If the first task became too heavy, for example because of its priority, what was granted is of no use.
+  if (fitting.length === 0) await endLeases(deps, held);
+  const [kept, those] = fitting.length === 0 ? [[], rows] : [held, fitting];
+  const weight = those.reduce((sum, row) => sum + row.weight, 0);
   const calls = counted.map(({ bucket, allows }): Asked => ({ bucket, allows, weight }));
-  const terms = { held, ahead: SOONEST, reach: REACH, leaseFor: leaseTime(deps.config) };
+  const terms = { held: kept, ahead: SOONEST, reach: REACH, leaseFor: leaseTime(deps.config) };
   const taken = await take(deps, calls, terms);
-  if (taken.is === 'taken') return whenDue(turn, lock, taken.grants);
+  if (taken.is === 'taken') return whenDue(turn, lock, taken.grants, those);
   await waitFor(turn, lock, rows, taken, isAsleep);
   return 'waits';
 };
 
-/** Waits until the batch should be sealed. A longer wait goes through the queue. */
+/** The weight that the moments allow. Without a limit by weight, any. */
+const grantedWeight = (counted: readonly Counted[], held: readonly Grant[]): number => {
+  const byWeight = new Set(
+    counted
+      .filter(({ allows }) => allows.weight !== null || allows.concurrency.weight !== null)
+      .map((each) => each.bucket),
+  );
+  return Math.min(
+    Number.POSITIVE_INFINITY,
+    ...held.filter(({ bucket }) => byWeight.has(bucket)).map((each) => each.weight),
+  );
+};
+
+/** The first rows whose weight is at most `most`. More tasks may have arrived since the weight was granted. */
+const rowsWithin = (rows: readonly Waiting[], most: number): readonly Waiting[] => {
+  let sum = 0;
+  const end = rows.findIndex(({ weight }) => {
+    sum += weight;
+    return sum > most;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+};
+
+/**
+ * Waits until the batch should be sealed. A longer wait goes through the queue. After a wait, the rows are read again,
+ * because tasks have arrived.
+ */
 const whenDue = async (
-  { deps, message }: Turn,
+  turn: Turn,
   { round }: Lock,
   grants: readonly Grant[],
-): Promise<readonly Grant[] | 'waits'> => {
+  rows: readonly Waiting[],
+): Promise<Ready | 'waits' | 'again'> => {
+  const { deps, message } = turn;
   const { buckets, machine, queues } = deps;
   const wait = Math.max(...grants.map(({ at }) => at)) - SEALED_AHEAD - buckets.now();
   if (wait > REACH) {
@@ -76,8 +107,10 @@ const whenDue = async (
     await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - REACH));
     return 'waits';
   }
-  if (wait > 0) await machine.sleep(wait);
-  return grants;
+  if (wait <= 0) return { grants, rows };
+  await machine.sleep(wait);
+  turn.granted = { grants, round };
+  return 'again';
 };
 
 /** Waits in the queue of a bucket. The guard is sent first, so that the Target is not forgotten if this function dies. */
