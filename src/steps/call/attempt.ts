@@ -23,6 +23,7 @@ import type { Operation } from '../../domain/config/resolved.ts';
 import { type Answer, type Reason, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
+import { isLimited } from '../../domain/limits/limits.ts';
 import { inJobs } from '../../domain/merging/jobs.ts';
 import { MOST_AHEAD } from '../../domain/operations/call-rate.ts';
 import { HANDLER_OVERHEAD } from '../../domain/timings.ts';
@@ -176,10 +177,13 @@ const callForPart = async (
  */
 const mayCall = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[]): Promise<boolean> => {
   const { operation, members, invocation } = run;
-  const spare = (): Millis => spareTime(operation, invocation);
-  if (spare() < 0 || !(await reserveNext(deps, run, spare()))) return false;
-  if (!(await takeNext(deps, run, items.length / members.open.length, spare()))) return false;
-  return spare() >= 0;
+  const spare = spareTime(operation, invocation);
+  if (spare < 0) return false;
+  if (operation.rateLimit === null && !isLimited(operation)) return true;
+  const isReady =
+    (await reserveNext(deps, run, spare)) &&
+    (await takeNext(deps, run, items.length / members.open.length, spareTime(operation, invocation)));
+  return isReady && spareTime(operation, invocation) >= 0;
 };
 
 /** O6. Reserves the next moment under the operation's rate, and sleeps until then. */
