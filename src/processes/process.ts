@@ -89,7 +89,9 @@ export interface Life extends Pick<Deps, 'machine' | 'report'> {
   /** How far the eventually consistent reads of this process lag behind. */
   readonly lag: Lag;
   readonly invocation: Invocation;
-  /** The time on the store's clock, as this process knows it from the dates of answers. */
+  /** A gate whose answers show the store's time. */
+  readonly dated: (gate: Gate) => Gate;
+  /** The time on the store's clock, as this process knows it from these answers. */
   readonly storeNow: () => Millis;
 }
 
@@ -119,7 +121,8 @@ export const beginLife = (
   return {
     name,
     function: fn,
-    gate: dated(gateOf(chaos, process), clock, machine, scheduler),
+    gate: gateOf(chaos, process),
+    dated: (gate) => dated(gate, clock, machine, scheduler),
     storeNow: () => clock.now(machine.now()),
     random,
     lag: () => random.int(0, MAX_LAG),
@@ -205,7 +208,7 @@ export const failed = (chaos: Chaos, name: string, cause: unknown): void => {
 };
 
 /** The stores that a process uses, with their charges for capacity. */
-const stores = (around: Surroundings, { name, gate, lag, storeNow }: Life) => {
+const stores = (around: Surroundings, { name, gate, dated, lag, storeNow }: Life) => {
   const { config, tables, slotsPerPage, throttle } = around;
   const all = {
     tasks: memoryTasks(tables, gate, lag),
@@ -213,7 +216,7 @@ const stores = (around: Surroundings, { name, gate, lag, storeNow }: Life) => {
     locks: memoryLocks(tables, gate, lag, slotsPerPage, keepTasksIn(config)),
     batches: memoryBatches(tables, gate, lag),
     operations: memoryOperations(tables, gate, lag, slotsPerPage),
-    buckets: memoryBuckets(tables, gate, storeNow),
+    buckets: memoryBuckets(tables, dated(gate), storeNow),
   };
   if (!throttle) return all;
   const { prices } = throttle;
