@@ -127,7 +127,7 @@ describe('the estimated time of a store', () => {
     );
   });
 
-  it.each([-30_000, 30_000])('does not jump if machines disagree (the clock is off by %i ms)', (offset) => {
+  it.each([-30_000, 30_000])('does not jump if its machines disagree (off by %i ms)', (offset) => {
     const { exchange, ahead } = machine(NOW + 123);
     for (const each of halfMinute) exchange(each, (local) => local + offset);
     for (let halves = 0; halves < 4; halves += 1)
