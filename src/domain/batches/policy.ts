@@ -96,6 +96,14 @@ export type Due =
   | { readonly do: 'seal'; readonly because: SealReason; readonly rows: readonly Waiting[] }
   | { readonly do: 'wait'; readonly until: Millis };
 
+/** The weight of a call with these tasks. */
+export const weightOf = (rows: readonly Pick<Waiting, 'weight'>[]): number =>
+  rows.reduce((sum, { weight }) => sum + weight, 0);
+
+/** When the first of these tasks expires. Infinity if none does. */
+export const firstExpiry = (rows: readonly Pick<Waiting, 'startBy'>[]): Millis =>
+  Math.min(...rows.map(({ startBy }) => startBy ?? Number.POSITIVE_INFINITY));
+
 /**
  * Decides whether a batch of one Target is due.
  *

@@ -38,7 +38,7 @@ export interface Granter {
 export interface LastGrant {
   /** The id of the message that the function handled. */
   readonly id: Token;
-  /** What was granted before. */
+  /** The rows that were passed before this write. */
   readonly from: Passed;
 }
 
@@ -53,7 +53,7 @@ export interface Bucket {
   readonly segment: number;
   /** The last row of each class that was granted. */
   readonly passed: Passed;
-  /** Absent if nobody waits. */
+  /** Absent if no Target or batch waits. */
   readonly granter?: Granter;
   readonly last?: LastGrant;
   /** The leaders that were granted a moment last, at most {@link RECENT}. A second row of theirs is void. */
@@ -105,6 +105,13 @@ const freeFrom = ({ leases }: Bucket, { concurrency }: Allowance, weight: number
   }
   return from;
 };
+
+/** Whether the weight of calls matters under this allowance. */
+export const countsWeight = ({ weight, concurrency }: Allowance): boolean =>
+  weight !== null || concurrency.weight !== null;
+
+/** When a call with these moments starts. */
+export const startOf = (grants: readonly Pick<Grant, 'at'>[]): Millis => Math.max(...grants.map(({ at }) => at));
 
 /** When a call may start at the earliest. `full`: first a call under way must end, at the latest at `at`. */
 export type Chance = { readonly is: 'free' | 'full'; readonly at: Millis };
@@ -166,6 +173,11 @@ export const withLeaseUntil = (bucket: Bucket, id: string, until: Millis): Bucke
     ? { ...bucket, leases: bucket.leases.map((lease) => (lease.id === id ? { ...lease, until } : lease)) }
     : bucket;
 
-/** The bucket after a call used more weight than it was granted, or less if `more` is negative. */
-export const withUsage = (bucket: Bucket, more: number, now: Millis): Bucket =>
-  bucket.line ? { ...bucket, line: withUse(bucket.line, more, now) } : bucket;
+/**
+ * The bucket after a call used more weight than it was granted, or less if `more` is negative. Unchanged if its line does
+ * not count weight.
+ */
+export const withUsage = (bucket: Bucket, more: number, now: Millis): Bucket => {
+  const line = bucket.line && withUse(bucket.line, more, now);
+  return line === undefined || line === bucket.line ? bucket : { ...bucket, line };
+};

@@ -3,7 +3,7 @@ import type { Config, Operation } from '../config/resolved.ts';
 import type { LimitName, Millis, OperationName, Target } from '../ids.ts';
 import { encoded } from '../target.ts';
 import { LEASE, LIMITED_LEASE, SECOND } from '../timings.ts';
-import type { Allowance, Grant } from './bucket.ts';
+import { type Allowance, countsWeight, type Grant } from './bucket.ts';
 import type { BucketId } from './bucket-id.ts';
 
 /** A bucket in which a call counts, and what it allows. */
@@ -20,8 +20,9 @@ export interface Counted {
 const [RATE_MAX, LEASES_MAX] = [100, 20];
 
 /** The parts of a limit. Calls of different weight are not divided, because a part might be too small for a call. */
-export const partsOf = ({ calls, weight, per, concurrency }: Allowance): number => {
-  if (weight !== null || concurrency.weight !== null) return 1;
+export const partsOf = (allows: Allowance): number => {
+  const { calls, per, concurrency } = allows;
+  if (countsWeight(allows)) return 1;
   const byRate = calls === null ? 1 : Math.ceil((calls * SECOND) / per / RATE_MAX);
   const byLeases = concurrency.calls === null ? 1 : Math.ceil(concurrency.calls / LEASES_MAX);
   return Math.max(1, Math.min(Math.max(byRate, byLeases), concurrency.calls ?? Number.POSITIVE_INFINITY));

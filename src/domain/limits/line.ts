@@ -72,7 +72,8 @@ const isSamePace = (a: Pace, b: Pace): boolean =>
  *
  * @param line as stored. Undefined if the bucket has had none.
  */
-export const lineUnder = (line: Line | undefined, pace: Pace, now: Millis): Line => {
+export const lineUnder = (line: Line | undefined, { calls, weight, per, burst }: Pace, now: Millis): Line => {
+  const pace = { calls, weight, per, burst };
   if (!line) return { since: now, pace, callsAt: now, weightAt: now, starts: [] };
   if (isSamePace(line.pace, pace) || now < line.since + SETTLED) return line;
   const span = spanOf(pace);

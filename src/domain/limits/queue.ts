@@ -46,22 +46,30 @@ export const entryOf = (of: Class, segment: number, since: Millis, token: Token)
 export const classOf = ({ entry }: Pick<WaitingCall, 'entry'>): Class =>
   entry.startsWith(LETTER.again) ? 'again' : 'fresh';
 
-/** The entries of a class that may be granted: after `after`, up to `upTo`. */
-export const grantable = (
-  of: Class,
-  { passed, segment }: Bucket,
-): { readonly after: string; readonly upTo: string } => ({
-  after: passed[of] || `${LETTER[of]}#`,
+/** Entries after one of them, up to another one. */
+interface Range {
+  readonly after: string;
+  readonly upTo: string;
+}
+
+const endOf = (of: Class, passed: Passed): string => passed[of] || `${LETTER[of]}#`;
+
+/** The entries of a class that may be granted. */
+export const grantable = (of: Class, { passed, segment }: Bucket): Range => ({
+  after: endOf(of, passed),
   upTo: `${LETTER[of]}#${padded(segment, 10)}~`,
 });
 
 /** All entries of a class that were not granted. */
-export const ungranted = (
-  of: Class,
-  { passed }: Pick<Bucket, 'passed'>,
-): { readonly after: string; readonly upTo: string } => ({
-  after: passed[of] || `${LETTER[of]}#`,
+export const ungranted = (of: Class, { passed }: Pick<Bucket, 'passed'>): Range => ({
+  after: endOf(of, passed),
   upTo: `${LETTER[of]}~`,
+});
+
+/** The entries of a class that were passed since then. */
+export const passedAfter = (of: Class, before: Passed, now: Passed): Range => ({
+  after: endOf(of, before),
+  upTo: endOf(of, now),
 });
 
 /** A function gets its moment this long before it, in ms, so that its batch is sealed and its message received in time. */

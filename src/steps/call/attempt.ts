@@ -213,14 +213,14 @@ const isWithoutCall = (answer: Answer): boolean => answer.kind === 'results' && 
 
 const callOnce = async (
   deps: CallDeps,
-  { batch, attempt, asked, calls, grants }: Attempt,
+  { batch, attempt, asked, calls, calling }: Attempt,
   items: readonly OpenTask[],
 ): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
   if (isWithoutCall(answer)) return answer;
-  await countUsage(deps, grants, answer.usage);
+  await countUsage(deps, calling.grants, answer.usage);
   if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);
   const { reason: said, ...quote } = reasonIn(answer);
   const took = deps.machine.now() - from;

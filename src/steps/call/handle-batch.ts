@@ -190,6 +190,7 @@ const start = async (
     isTest: isHalfOpen(state, operation.circuit),
     lock,
     grants,
+    calling: { grants },
     invocation,
     calls: [],
     asked: { pause: 0 },

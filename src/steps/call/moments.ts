@@ -6,14 +6,14 @@ import type { Batch } from '../../domain/batches/batch.ts';
 import { again, type DueMessage } from '../../domain/batches/messages.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
 import type { Millis } from '../../domain/ids.ts';
-import { type Asked, type Grant, isValid } from '../../domain/limits/bucket.ts';
+import { type Asked, type Grant, isValid, startOf } from '../../domain/limits/bucket.ts';
 import { allowedIn, countedIn, isLimited } from '../../domain/limits/limits.ts';
 import { latenessOf } from '../../domain/limits/line.ts';
 import { delaySeconds, SECOND } from '../../domain/timings.ts';
 import type { CallDeps } from '../deps.ts';
-import { leaseTime } from '../limits/grant.ts';
 import { joinQueue } from '../limits/join.ts';
 import { countUse, endLeases, keepLeases } from '../limits/leases.ts';
+import { leaseTime } from '../limits/plan.ts';
 import { take } from '../limits/take.ts';
 import { lookLater } from './hold.ts';
 import type { Attempt } from './tally.ts';
@@ -53,8 +53,6 @@ export const momentsFor = async (
   await queues.batch({ ...again(message), granted }, delaySeconds(wait - REACH));
   return 'waits';
 };
-
-const startOf = (grants: readonly Grant[]): Millis => Math.max(...grants.map(({ at }) => at));
 
 const askedBy = (
   { config, machine }: CallDeps,
@@ -106,7 +104,7 @@ export const mayStart = async ({ buckets, config, machine }: CallDeps, grants: r
  */
 export const takeNext = async (
   deps: CallDeps,
-  { batch, operation, grants }: Pick<Attempt, 'batch' | 'operation' | 'grants'>,
+  { batch, operation, grants, calling }: Pick<Attempt, 'batch' | 'operation' | 'grants' | 'calling'>,
   share: number,
   most: Millis,
 ): Promise<boolean> => {
@@ -119,6 +117,7 @@ export const takeNext = async (
   if (calls.length === 0) return true;
   const taken = await take(deps, calls, { ahead: 0, reach: most, isFirst: true, leaseFor: 0 });
   if (taken.is === 'busy') return false;
+  calling.grants = taken.grants;
   const wait = startOf(taken.grants) - buckets.now();
   if (wait > 0) await machine.sleep(wait);
   return true;
@@ -127,8 +126,8 @@ export const takeNext = async (
 /** Counts the weight that a call really used, if its answer says so. */
 export const countUsage = async (deps: CallDeps, grants: readonly Grant[], used: number | undefined): Promise<void> => {
   if (used === undefined) return;
-  for (const grant of grants)
-    if (allowedIn(deps.config, grant.bucket)?.allows.weight !== null) await countUse(deps, grant, used);
+  const counts = ({ bucket }: Grant): boolean => (allowedIn(deps.config, bucket)?.allows.weight ?? null) !== null;
+  for (const grant of grants.filter(counts)) await countUse(deps, grant, used);
 };
 
 /**

@@ -9,7 +9,7 @@
 
 import { guardStatusOf, historyOf, isClosed, isHeld, type Lock } from '../../domain/batches/lock.ts';
 import type { GroupMessage } from '../../domain/batches/messages.ts';
-import { type Due, due, type Waiting } from '../../domain/batches/policy.ts';
+import { type Due, due, firstExpiry, type Waiting } from '../../domain/batches/policy.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { batchIdOf, type Millis, operationOf, type Target } from '../../domain/ids.ts';
 import { leaseOf } from '../../domain/limits/limits.ts';
@@ -96,7 +96,7 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
  */
 const leaveToGuard = async (turn: Turn, { lockedUntil }: Lock, rows: readonly Waiting[]): Promise<Next> => {
   const { deps, message } = turn;
-  const expiry = Math.min(...rows.map(({ startBy }) => startBy ?? Number.POSITIVE_INFINITY));
+  const expiry = firstExpiry(rows);
   if (expiry < lockedUntil - leaseOf(operationOfTurn(turn)))
     await deps.queues.group(message, delayPast(expiry, deps.machine.now()));
   return 'end';

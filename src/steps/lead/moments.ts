@@ -8,14 +8,14 @@
  * that handles a guard sends it again, so there is one.
  */
 import type { Lock } from '../../domain/batches/lock.ts';
-import type { Waiting } from '../../domain/batches/policy.ts';
+import { firstExpiry, type Waiting, weightOf } from '../../domain/batches/policy.ts';
 import { type Millis, operationOf } from '../../domain/ids.ts';
-import type { Asked, Grant } from '../../domain/limits/bucket.ts';
+import { type Asked, countsWeight, type Grant, startOf } from '../../domain/limits/bucket.ts';
 import { type Counted, countedIn, isLimited, leaseOf } from '../../domain/limits/limits.ts';
 import { delayPast, delaySeconds, LIMITED_LEASE, LOOK_AGAIN, MINUTE, SECOND, SOON } from '../../domain/timings.ts';
-import { leaseTime, SOONEST } from '../limits/grant.ts';
 import { joinQueue } from '../limits/join.ts';
 import { endLeases } from '../limits/leases.ts';
+import { leaseTime, SOONEST } from '../limits/plan.ts';
 import { type Taken, take } from '../limits/take.ts';
 import { freeSlotsOf } from '../slots/operation-slots.ts';
 import { operationOfTurn, type Turn } from './turn.ts';
@@ -54,11 +54,10 @@ export const momentsFor = async (
   if (isCalled) turn.granted = undefined;
   const counted = countedIn(deps.config, operation, target, deps.machine.random, held);
   const fitting = rowsWithin(rows, grantedWeight(counted, held));
-  // If the first task became too heavy, for example because of its priority, what was granted is of no use.
+  // A task with a higher priority may have become the first one. If it is heavier than the grant, take another one.
   if (fitting.length === 0) await endLeases(deps, held);
   const [kept, those] = fitting.length === 0 ? [[], rows] : [held, fitting];
-  const weight = those.reduce((sum, row) => sum + row.weight, 0);
-  const calls = counted.map(({ bucket, allows }): Asked => ({ bucket, allows, weight }));
+  const calls = counted.map(({ bucket, allows }): Asked => ({ bucket, allows, weight: weightOf(those) }));
   const terms = { held: kept, ahead: SOONEST, reach: REACH, leaseFor: leaseTime(deps.config) };
   const taken = await take(deps, calls, terms);
   if (taken.is === 'taken') return whenDue(turn, lock, taken.grants, those);
@@ -68,11 +67,7 @@ export const momentsFor = async (
 
 /** The weight that the moments allow. Without a limit by weight, any. */
 const grantedWeight = (counted: readonly Counted[], held: readonly Grant[]): number => {
-  const byWeight = new Set(
-    counted
-      .filter(({ allows }) => allows.weight !== null || allows.concurrency.weight !== null)
-      .map((each) => each.bucket),
-  );
+  const byWeight = new Set(counted.filter(({ allows }) => countsWeight(allows)).map(({ bucket }) => bucket));
   return Math.min(
     Number.POSITIVE_INFINITY,
     ...held.filter(({ bucket }) => byWeight.has(bucket)).map((each) => each.weight),
@@ -101,7 +96,7 @@ const whenDue = async (
 ): Promise<Ready | 'waits' | 'again'> => {
   const { deps, message } = turn;
   const { buckets, machine, queues } = deps;
-  const wait = Math.max(...grants.map(({ at }) => at)) - SEALED_AHEAD - buckets.now();
+  const wait = startOf(grants) - SEALED_AHEAD - buckets.now();
   if (wait > REACH) {
     const { target, fence, token } = message;
     await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - REACH));
@@ -128,8 +123,8 @@ const waitFor = async (
   // The end of the lease shows other functions that this leader no longer sleeps until its batch is due.
   if ((isAsleep || lock.lockedUntil < until - MINUTE) && !(await locks.extend(target, { fence, token }, until))) return;
   if (!message.hint) {
-    const expiry = Math.min(...rows.map(({ startBy }) => startBy ?? Number.POSITIVE_INFINITY));
-    await queues.group({ target, fence, token }, delayPast(Math.min(expiry, now + LOOK_AGAIN), now));
+    const lookAt = Math.min(firstExpiry(rows), now + LOOK_AGAIN);
+    await queues.group({ target, fence, token }, delayPast(lookAt, now));
   }
   await joinQueue(deps, asked.bucket, bucket, 'fresh', {
     operation: operationOf(target),

@@ -21,3 +21,16 @@ export const replace = async (
   // lost (Y2).
   return stored.by === by ? undefined : stored;
 };
+
+/** Changes a bucket. @param change returns its argument if there is nothing to change */
+export const update = async (
+  deps: Pick<LeadDeps, 'buckets' | 'machine'>,
+  id: BucketId,
+  change: (bucket: Bucket) => Bucket,
+): Promise<void> => {
+  for (let seen: Bucket | undefined = await deps.buckets.read(id); seen; ) {
+    const next = change(seen);
+    if (next === seen) return;
+    seen = await replace(deps, id, seen, next);
+  }
+};

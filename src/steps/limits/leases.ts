@@ -1,12 +1,11 @@
 /**
- * Ends the leases of calls. If others wait, the same write grants the freed lease to the next of them. A function
- * that dies leaves its leases, which end by themselves.
+ * The leases of calls, and what calls used. If others wait when a lease ends, the same write grants it to the next of them. A function that dies
+ * leaves its leases, which end by themselves.
  */
 import type { Millis } from '../../domain/ids.ts';
-import { type Bucket, type Grant, withLeaseUntil, withoutLease, withUsage } from '../../domain/limits/bucket.ts';
-import type { BucketId } from '../../domain/limits/bucket-id.ts';
+import { type Grant, withLeaseUntil, withoutLease, withUsage } from '../../domain/limits/bucket.ts';
 import type { LeadDeps } from '../deps.ts';
-import { replace } from './change.ts';
+import { update } from './change.ts';
 import { grantWith } from './grant.ts';
 
 export const endLeases = async (deps: LeadDeps, grants: readonly Grant[]): Promise<void> => {
@@ -21,19 +20,10 @@ export const keepLeases = async (deps: LeadDeps, grants: readonly Grant[], until
 };
 
 /**
- * Counts what a call really used, and ends its lease.
+ * Counts what a call really used.
  *
  * @param used the weight of the call as the downstream reported it.
  */
 export const countUse = async (deps: LeadDeps, { bucket, weight }: Grant, used: number): Promise<void> => {
   if (used !== weight) await update(deps, bucket, (stored) => withUsage(stored, used - weight, deps.buckets.now()));
-};
-
-/** Changes a bucket, and does not write it if nothing changes. */
-const update = async (deps: LeadDeps, id: BucketId, change: (bucket: Bucket) => Bucket): Promise<void> => {
-  for (let seen: Bucket | undefined = await deps.buckets.read(id); seen; ) {
-    const next = change(seen);
-    if (next === seen) return;
-    seen = await replace(deps, id, seen, next);
-  }
 };

@@ -1,0 +1,184 @@
+/** Plans a step of the granter: which of the next rows get which moments, and when the next step is due. */
+import type { Lock } from '../../domain/batches/lock.ts';
+import { due, weightOf } from '../../domain/batches/policy.ts';
+import { type Config, handlerTimeout, operationFor } from '../../domain/config/resolved.ts';
+import type { Millis, OperationName, Target, Token } from '../../domain/ids.ts';
+import {
+  type Allowance,
+  type Bucket,
+  chanceIn,
+  countsWeight,
+  type Grant,
+  granted,
+  hasLeases,
+  type Passed,
+  RECENT,
+} from '../../domain/limits/bucket.ts';
+import type { BucketId } from '../../domain/limits/bucket-id.ts';
+import { allowedIn } from '../../domain/limits/limits.ts';
+import {
+  type Class,
+  classOf,
+  grantable,
+  horizonOf,
+  LEAD,
+  passedAfter,
+  ungranted,
+  type WaitingCall,
+} from '../../domain/limits/queue.ts';
+import { pauseNow } from '../../domain/operations/slots.ts';
+import { CLOCK_SKEW, SECOND } from '../../domain/timings.ts';
+import type { LeadDeps } from '../deps.ts';
+
+/** Most rows of one step. */
+const AT_ONCE = 100;
+/** The shortest time from a grant to its moment, in ms: two messages have to arrive before the call. */
+export const SOONEST: Millis = 700;
+
+/** How long a call's lease lasts after its moment: no attempt runs longer, even if clocks differ. */
+export const leaseTime = (config: Config): Millis => handlerTimeout(config) + 2 * CLOCK_SKEW + SECOND;
+
+/** A row of the queue, and the lock of its Target. A batch needs no lock. */
+export interface Waiter {
+  readonly row: WaitingCall;
+  readonly lock: Lock | undefined;
+}
+
+/** What a step grants, and when the next one is due. */
+export interface Step {
+  readonly bucket: Bucket;
+  readonly grants: readonly (Waiter & { readonly grant: Grant })[];
+  /** Those who have to decide anew, because their operation or Target is paused, or has other limits. */
+  readonly looks: readonly Waiter[];
+  /** When the next step is due. Undefined if the queue is empty. */
+  readonly nextAt?: Millis;
+}
+
+/** What the rows of a step are compared with. */
+interface Around {
+  readonly limit: ReturnType<typeof allowedIn>;
+  readonly locks: ReadonlyMap<Target, Lock>;
+  readonly paused: ReadonlySet<OperationName>;
+  readonly now: Millis;
+}
+
+/** @param handled the id of the chain's message that this function handles, if any. */
+export const planStep = async (
+  deps: LeadDeps,
+  id: BucketId,
+  seen: Bucket,
+  handled: Token | undefined,
+): Promise<Step> => {
+  const { buckets, config, machine } = deps;
+  const rows = await rowsOf(deps, id, seen, grantable, AT_ONCE);
+  const [locks, paused] = await Promise.all([locksOf(deps, rows), pausedOf(deps, rows)]);
+  const around: Around = { limit: allowedIn(config, id), locks, paused, now: buckets.now() };
+  const last = { id: handled ?? machine.token(), from: seen.passed };
+  let step: Step = { bucket: { ...seen, segment: seen.segment + 1, last }, grants: [], looks: [] };
+  for (const row of rows) {
+    const next = await withRow(deps, id, around, step, row);
+    if (next.nextAt !== undefined) return next;
+    step = next;
+  }
+  // Rows of later segments, and further rows, are granted in the next step. If steps followed at once, functions that
+  // put their rows meanwhile would often have to put others.
+  const isMore = (await rowsOf(deps, id, step.bucket, ungranted, 1)).length > 0;
+  return isMore ? { ...step, nextAt: around.now + SECOND } : step;
+};
+
+/** The step with one more row. If this row has to wait, `nextAt` is set, and the row is not passed. */
+const withRow = async (
+  deps: LeadDeps,
+  id: BucketId,
+  { limit, locks, paused, now }: Around,
+  step: Step,
+  row: WaitingCall,
+): Promise<Step> => {
+  const { bucket, grants, looks } = step;
+  const waiter: Waiter = { row, lock: locks.get(row.target) };
+  const passed = { ...bucket.passed, [classOf(row)]: row.entry };
+  const skipped: Step = { ...step, bucket: { ...bucket, passed } };
+  const place = placeOf(row);
+  const { recent = [] } = bucket;
+  if (isVoid(waiter) || recent.includes(place)) return skipped;
+  if (!limit?.operations.includes(row.operation) || paused.has(row.operation) || waiter.lock?.paused)
+    return { ...skipped, looks: [...looks, waiter] };
+  const { allows } = limit;
+  const asked = { bucket: id, allows, weight: await weightNow(deps, row, allows) };
+  const chance = chanceIn(bucket, asked, now, now + SOONEST);
+  if (chance.is === 'full') return { ...step, nextAt: chance.at };
+  if (chance.at > now + horizonOf(allows)) {
+    const ahead = hasLeases(allows) ? SECOND : LEAD;
+    return { ...step, nextAt: Math.max(now + SECOND, chance.at - ahead) };
+  }
+  const lease = { id: deps.machine.token(), until: chance.at + leaseTime(deps.config) };
+  const next = granted(bucket, asked, chance.at, lease, now);
+  return {
+    ...step,
+    bucket: { ...next.bucket, passed, recent: [...recent, place].slice(-RECENT) },
+    grants: [...grants, { ...waiter, grant: next.grant }],
+  };
+};
+
+/** Rows of both classes in order. */
+export const rowsOf = async (
+  { buckets }: LeadDeps,
+  id: BucketId,
+  bucket: Bucket,
+  range: typeof grantable,
+  limit: number,
+): Promise<readonly WaitingCall[]> => {
+  const of = (each: Class) => buckets.waiting(id, range(each, bucket), limit);
+  const [again, fresh] = await Promise.all([of('again'), of('fresh')]);
+  return [...again, ...fresh].slice(0, limit);
+};
+
+/** Those that were passed since `from`, and have not moved on. */
+export const passedSince = async (
+  deps: LeadDeps,
+  id: BucketId,
+  bucket: Bucket,
+  from: Passed,
+): Promise<readonly Waiter[]> => {
+  const rows = await rowsOf(deps, id, bucket, (of) => passedAfter(of, from, bucket.passed), AT_ONCE);
+  const locks = await locksOf(deps, rows);
+  return rows.map((row) => ({ row, lock: locks.get(row.target) })).filter((each) => !isVoid(each));
+};
+
+const locksOf = async ({ locks }: LeadDeps, rows: readonly WaitingCall[]): Promise<ReadonlyMap<Target, Lock>> => {
+  const targets = [...new Set(rows.filter(({ leader }) => leader).map(({ target }) => target))];
+  const read = targets.length > 0 ? await locks.readAll(targets) : [];
+  return new Map(targets.flatMap((target, index) => (read[index] ? [[target, read[index].lock]] : [])));
+};
+
+const pausedOf = async (
+  { operations, machine }: LeadDeps,
+  rows: readonly WaitingCall[],
+): Promise<ReadonlySet<OperationName>> => {
+  const names = [...new Set(rows.map(({ operation }) => operation))];
+  const states = await Promise.all(names.map((name) => operations.read(name)));
+  return new Set(names.filter((_, index) => pauseNow(states[index] ?? {}, machine.now()) !== undefined));
+};
+
+/** Names one wait of a Target or batch. */
+const placeOf = ({ leader, batch }: WaitingCall): string =>
+  leader ? `${leader.token}#${leader.round}` : `${batch?.id}#${batch?.attempt}`;
+
+/** Whether a Target has moved on since it put this row. */
+const isVoid = ({ row: { leader }, lock }: Waiter): boolean =>
+  leader !== undefined &&
+  (lock?.holder !== leader.token || lock.round !== leader.round || lock.openBatch !== undefined);
+
+/** The weight to grant: a Target's batch may have become heavier while it waited. */
+const weightNow = async (
+  { config, waiting, machine }: LeadDeps,
+  { operation, target, leader, weight }: WaitingCall,
+  allows: Allowance,
+): Promise<number> => {
+  if (!leader || !countsWeight(allows)) return weight;
+  const { batch } = operationFor(config, operation);
+  const rows = await waiting.first(target, batch.maxSize);
+  if (rows.length === 0) return weight;
+  const next = due(rows, batch, machine.now());
+  return next.do === 'seal' ? weightOf(next.rows) : weight;
+};
