@@ -44,8 +44,8 @@ const SHARING = [
  * Tests that take long, and that either repeat at full size what others test small or test what seldom changes:
  * benchmarks, cfn-lint, a burst, advice from a real load, merging and every size in schedules, the bundles, the packed
  * package in an app, the reference, Schemathesis, whole examples, the tutorial, figures of simulations in the docs,
- * hostile texts, how local engines start and end, data of earlier releases, workers in other languages. CI runs them;
- * `npm test` runs them if a file or folder is named. Long tests in other files use test/at-length.ts.
+ * hostile texts, how local engines start and end, data of earlier releases, workers in other languages. They run before
+ * a release (`.ci/run all`), and whenever a file or folder is named. Long tests in other files use test/at-length.ts.
  */
 const AT_LENGTH = [
   'test/bench/**/*.test.ts',
@@ -64,7 +64,7 @@ const AT_LENGTH = [
   'test/verification/{merging,sizes}.test.ts',
   'test/workers/*.test.ts',
 ];
-const isAtLength = NOTHING_MAY_BE_MISSING || process.argv.some((argument) => argument.startsWith('test/'));
+const isAtLength = process.argv.some((argument) => argument.startsWith('test/'));
 process.env.GROUPAGE_AT_LENGTH = isAtLength ? '1' : '0';
 /** What reads records that other tests of the run left. */
 const AFTERWARDS = ['test/permissions/permissions.test.ts', 'test/cfn-lint/*.test.ts'];

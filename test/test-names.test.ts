@@ -35,9 +35,10 @@ const namesIn = (code: string): readonly string[] => {
     const [first] = node.arguments ?? [];
     const kind = node.type === 'CallExpression' ? calledBy(node) : undefined;
     const isText = first?.type === 'TemplateLiteral' || (first?.type === 'Literal' && typeof first.value === 'string');
-    const isNamed = isText && (kind === 'describe' || kind === 'it' || kind === 'test' || kind === 'suite');
+    const isTest = kind === 'it' || kind === 'itAtLength' || kind === 'test';
+    const isNamed = isText && (isTest || kind === 'describe' || kind === 'suite');
     const here = isNamed ? `${before} ${code.slice(first.start + 1, first.end - 1)}`.trim() : before;
-    if (isNamed && (kind === 'it' || kind === 'test')) names.push(here.replaceAll("\\'", "'"));
+    if (isNamed && isTest) names.push(here.replaceAll("\\'", "'"));
     for (const child of Object.values(node).flat()) if (isNode(child)) walk(child, here);
   };
   walk(parseAst(code, { lang: 'ts' }) as unknown as Node, '');

@@ -2,6 +2,10 @@ import { expect, it } from 'vitest';
 import { api } from '../../src/api/app.ts';
 import { whatFor } from '../../src/api/tasks/waits-for.ts';
 import { type Lock, NO_LOCK } from '../../src/domain/batches/lock.ts';
+import { operationFor } from '../../src/domain/config/resolved.ts';
+import type { LimitName } from '../../src/domain/ids.ts';
+import { bucketsOf, type Counted } from '../../src/domain/limits/limits.ts';
+import { entryOf } from '../../src/domain/limits/queue.ts';
 import { NEW_OPERATION, type OperationState, type Pause, slotOf } from '../../src/domain/operations/slots.ts';
 import {
   aConfig,
@@ -141,6 +145,44 @@ it('a task waits for a free slot of its operation if its batch gave up its slot'
   expect(await ask()).toMatchObject({
     status: 'batched',
     waitsFor: { reason: 'room-in-operation', text: expect.stringContaining('1 of 1 slots are taken') },
+  });
+});
+
+it('a task waits for a limit, for about as long as the calls before its own take', async () => {
+  const vendor = {
+    calls: 1,
+    weight: null,
+    per: 10_000,
+    burst: 1,
+    key: ['depot'],
+    concurrency: { calls: null, weight: null },
+  };
+  const limited = { ...aConfig({ limits: ['vendor' as LimitName] }), limits: { vendor } };
+  const kit = stepKit(await memoryStores(), limited);
+  const app = api({ ...kit, newId: () => 'new', onError: console.error });
+  const ask = async (id: string) => (await (await app.request(`/v1/tasks/${id}`)).json()) as Record<string, unknown>;
+  const task = { ...aTask(), run: 1, payloadApart: false, state: { status: 'created' } } as const;
+  const [own] = bucketsOf(limited, operationFor(limited, task.operation), task.target) as [Counted];
+  await kit.tasks.insert([task]);
+  await kit.waiting.put([task]);
+  await kit.locks.acquire(task.target, {
+    token: token('t'),
+    fence: 1,
+    seen: { fence: 0 },
+    now: NOW,
+    until: NOW + 900_000,
+  });
+  const row = { operation: task.operation, target: task.target, since: NOW, weight: 1 };
+  const another = { ...row, batch: { id: batchId('ship/depot=MUC#0#1'), attempt: 1 } };
+  await kit.buckets.enqueue(own.bucket, { ...another, entry: entryOf('again', 1, NOW, token('a')) });
+  await kit.buckets.enqueue(own.bucket, {
+    ...row,
+    entry: entryOf('fresh', 1, NOW, token('b')),
+    leader: { token: token('t'), round: 1 },
+  });
+  expect(await ask('task-1')).toMatchObject({
+    status: 'created',
+    waitsFor: { reason: 'limit', text: 'the limit vendor (depot MUC): about 11 s, 1 before it' },
   });
 });
 

@@ -9,7 +9,7 @@ import type { Fleets } from '../../src/ports/fleets.ts';
 import { describeFleet, describePartition } from '../../tools/cli/commands/fleet.ts';
 import type { FleetNodeShape, FleetPartitionShape } from '../../tools/cli/shared/answers.ts';
 import { writeLocalFile } from '../../tools/local/local-folder.ts';
-import { AT_LENGTH } from '../at-length.ts';
+import { itAtLength } from '../at-length.ts';
 import { aNode, fleet, held, nodeOf, partition } from '../factories/fleets.ts';
 import { type LocalFlow, startLocalFlow } from '../local/flow.ts';
 import { CREDENTIALS, type Served, serve } from './aws.ts';
@@ -205,7 +205,7 @@ describe('groupage fleet', () => {
     }
   });
 
-  it.runIf(AT_LENGTH)('exits with status 2 for wrong usage, and sends no request', async () => {
+  itAtLength('exits with status 2 for wrong usage, and sends no request', async () => {
     for (const [args, words] of [
       [['show', 'f', '--table', 'x y'], '--table takes the name or ARN of a table'],
       [['show', 'f', '--table', 'Fleets', '--stack', 'S'], '--table cannot be combined with --stack or --api'],

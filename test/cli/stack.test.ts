@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AT_LENGTH } from '../at-length.ts';
+import { itAtLength } from '../at-length.ts';
 import { bodyOf, CREDENTIALS, cloudFormation, type Served, serve, signatureProblem } from './aws.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -291,7 +291,7 @@ describe('groupage with --stack', () => {
     }
   });
 
-  it.runIf(AT_LENGTH)('says so if the answer does not come from the API', async () => {
+  itAtLength('says so if the answer does not come from the API', async () => {
     const stack = ['--stack', 'Groupage-dev-Flow'];
     const words = { code: 1, err: expect.stringContaining('Check that this is the URL of a Groupage API') };
     for (const other of [{}, null, [], { targets: [{}], tasks: 'none', ids: [1], batches: {} }]) {

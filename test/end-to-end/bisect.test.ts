@@ -1,7 +1,7 @@
 /** The downstream refuses one task among many: halving finds the task in few calls, and only that task fails. */
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AT_LENGTH } from '../at-length.ts';
+import { itAtLength } from '../at-length.ts';
 import { eventually, type Flow, startFlow } from './flow.ts';
 import { ask, sendTogether } from './together.ts';
 
@@ -112,7 +112,7 @@ it('a batch that is refused with 413 is halved until its parts fit, and no task 
   expect(flow.calls('many').map(({ items }) => items.length)).toEqual([100, 50, 25, 25, 50, 25, 25]);
 });
 
-it.runIf(AT_LENGTH)('halving continues in the next invocation if the function runs out of time', async () => {
+itAtLength('halving continues in the next invocation if the function runs out of time', async () => {
   const unhurried = flow.of('unhurried');
   const { calls, batch } = await run(unhurried, 'slow', 4, { places: [0], status: 400, takes: 2_600 });
   expect(batch.attempt).toBeGreaterThanOrEqual(2);

@@ -1,7 +1,7 @@
 /** Nodes that join and leave in order: real nodes over a table in memory. */
 import { describe, expect, it } from 'vitest';
 import { type Gate, openGate } from '../../src/virtual/gate.ts';
-import { AT_LENGTH } from '../at-length.ts';
+import { itAtLength } from '../at-length.ts';
 import { key, partition } from './records.ts';
 import { CYCLE, SimulatedFleet } from './simulated-fleet.ts';
 
@@ -215,7 +215,7 @@ describe('a node that leaves', () => {
     },
   );
 
-  it.runIf(AT_LENGTH)('makes at most eight calls at a time, even with 4,096 partitions', async () => {
+  itAtLength('makes at most eight calls at a time, even with 4,096 partitions', async () => {
     const fleet = new SimulatedFleet(4_096);
     const underWay = { a: 0, b: 0 };
     let most = 0;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RESTARTS_A_MINUTE } from '../../tools/local/keep-running.ts';
 import { readLocalFile } from '../../tools/local/local-folder.ts';
-import { AT_LENGTH } from '../at-length.ts';
+import { itAtLength } from '../at-length.ts';
 import { listen } from '../console/listen.ts';
 import { eventually } from '../end-to-end/flow.ts';
 import { operationAt } from '../end-to-end/operations.ts';
@@ -127,7 +127,7 @@ describe('npm start', () => {
     expect((await first.ended).code).toBe(0);
   });
 
-  it.runIf(AT_LENGTH)('refuses a second start while it drains', async () => {
+  itAtLength('refuses a second start while it drains', async () => {
     let answer = (): void => {};
     const asked = new Promise<void>((resolve) => {
       answer = resolve;
@@ -159,7 +159,7 @@ describe('npm start', () => {
     }
   });
 
-  it.runIf(AT_LENGTH)('starts beside the file of a killed run, and beside a truncated file', async () => {
+  itAtLength('starts beside the file of a killed run, and beside a truncated file', async () => {
     mkdirSync(join(folder, '.groupage'));
     for (const left of ['{"api":"http://127.0.0.1:1/v1","pid":1}', '{"api":']) {
       writeFileSync(join(folder, '.groupage', 'local.json'), left);
@@ -170,7 +170,7 @@ describe('npm start', () => {
     }
   });
 
-  it.runIf(AT_LENGTH)('warns of tasks whose operation was removed', async () => {
+  itAtLength('warns of tasks whose operation was removed', async () => {
     const first = start('--port', '0');
     await first.ready;
     const api = readLocalFile(folder)?.api;
@@ -189,7 +189,7 @@ describe('npm start', () => {
     );
   });
 
-  it.runIf(AT_LENGTH)('warns of batches whose operation was removed, and continues them once it is back', async () => {
+  itAtLength('warns of batches whose operation was removed, and continues them once it is back', async () => {
     let answers = false;
     const downstream = await startTestDownstream(() => (answers ? { status: 200 } : { status: 503 }));
     ends.push(() => void downstream.stop());
@@ -226,7 +226,7 @@ describe('npm start', () => {
     await third.ended;
   });
 
-  it.runIf(AT_LENGTH)('continues the metrics of the console after a restart, but not with --ephemeral', async () => {
+  itAtLength('continues the metrics of the console after a restart, but not with --ephemeral', async () => {
     const file = join(folder, '.groupage', 'metrics.json');
     const totals = async (): Promise<unknown> => {
       const page = await listen(readLocalFile(folder)?.console ?? '', []);
@@ -372,7 +372,7 @@ describe('npm start', () => {
     },
   );
 
-  it.runIf(AT_LENGTH)('moves the downstream of the example, and names its port if that is in use', async () => {
+  itAtLength('moves the downstream of the example, and names its port if that is in use', async () => {
     rmSync(join(folder, 'groupage.config.json'));
     const port = await freePorts();
     const args = ['--port', '0', '--example-port', String(port)];

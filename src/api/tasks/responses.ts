@@ -44,6 +44,7 @@ const WAITS_FOR = z
       'target-paused': 'a user paused its Target',
       'room-in-target': 'its Target has `concurrency.perTarget` batches in progress',
       'room-in-operation': 'its operation has, or a moment ago had, no free slot (`concurrency.total`)',
+      limit: 'its next call waits for its moment under a limit that its operation names',
       'open-batch': 'a batch of its Target is being sealed, possibly with this task',
       'batch-to-fill': 'its batch waits for more tasks',
       leader: 'its Target has no leader at the moment',

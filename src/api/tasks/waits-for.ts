@@ -6,10 +6,13 @@ import { type Batch, isFinished, isPending } from '../../domain/batches/batch.ts
 import { isHeld, type Lock } from '../../domain/batches/lock.ts';
 import { waitEnd, waitsSince } from '../../domain/batches/policy.ts';
 import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
-import type { Millis } from '../../domain/ids.ts';
+import type { BatchId, Millis, Target } from '../../domain/ids.ts';
+import { keyText } from '../../domain/limits/limits.ts';
 import { taken } from '../../domain/operations/slot-pages.ts';
 import { type OperationState, type Pause, pauseNow, slotOfBatch } from '../../domain/operations/slots.ts';
 import { hasEnded, type Task } from '../../domain/tasks/task.ts';
+import { SECOND } from '../../domain/timings.ts';
+import { limitWaitOf } from '../../steps/limits/wait.ts';
 import { slotsOf } from '../../steps/slots/operation-slots.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';
 import { inBrief } from '../../util/problems.ts';
@@ -25,6 +28,7 @@ export interface WaitsFor {
     | 'target-paused'
     | 'room-in-target'
     | 'room-in-operation'
+    | 'limit'
     | 'open-batch'
     | 'batch-to-fill'
     | 'leader'
@@ -48,12 +52,39 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
     };
   const [lock, state] = await Promise.all([deps.locks.read(task.target), deps.operations.read(task.operation)]);
   const now = deps.machine.now();
-  if (batch) return whatInBatch(task, batch, lock, state, now) ?? (await slotFor(deps, batch, operation, state));
+  if (batch)
+    return (
+      whatInBatch(task, batch, lock, state, now) ??
+      (await slotFor(deps, batch, operation, state)) ??
+      (await underLimit(deps, operation, task.target, batch.id))
+    );
   const { total } = operation.concurrency;
   const isCounted = lock.blocked !== undefined && total !== null;
   const pages = isCounted ? await slotsOf(deps, task.operation, state, total, false) : [];
   const inFlight = await inFlightOf(deps, task.target, lock);
-  return whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
+  const reason = whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
+  return reason.reason === 'batch-to-fill' ? ((await underLimit(deps, operation, task.target)) ?? reason) : reason;
+};
+
+/** A Target that waits under a limit has a leader. A batch waits there before an attempt that is not the first. */
+const underLimit = async (
+  deps: ApiDeps,
+  operation: Operation,
+  target: Target,
+  batch?: BatchId,
+): Promise<WaitsFor | undefined> => {
+  const wait = await limitWaitOf(deps, operation, target, batch);
+  if (!wait) return undefined;
+  const key = keyText(wait.bucket);
+  const before = wait.before === 0 ? 'it is next' : `${wait.before} before it`;
+  const when =
+    wait.at === undefined
+      ? 'after the end of calls in progress'
+      : `about ${Math.max(1, Math.ceil((wait.at - deps.buckets.now()) / SECOND))} s`;
+  return {
+    reason: 'limit',
+    text: `the limit ${wait.limit}${key === undefined ? '' : ` (${key})`}: ${when}, ${before}`,
+  };
 };
 
 /**

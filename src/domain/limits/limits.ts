@@ -1,4 +1,6 @@
 /** Which limits apply to an operation's calls, and in which bucket a call counts. Pure. */
+
+import { percentDecoded } from '../../util/percent.ts';
 import type { Config, Operation } from '../config/resolved.ts';
 import type { LimitName, Millis, OperationName, Target } from '../ids.ts';
 import { encoded } from '../target.ts';
@@ -54,24 +56,49 @@ export const leaseOf = (operation: Pick<Operation, 'limits'>): Millis => (isLimi
  * @param held moments that the call has already: it keeps their parts.
  */
 export const countedIn = (
-  { limits }: Pick<Config, 'limits'>,
-  { limits: named }: Pick<Operation, 'limits'>,
+  config: Pick<Config, 'limits'>,
+  operation: Pick<Operation, 'limits'>,
   target: Target,
   random: () => number,
   held: readonly Pick<Grant, 'bucket'>[] = [],
 ): readonly Counted[] =>
+  limitsOf(config, operation, target).map((limit) => {
+    const mine = held.map(({ bucket }) => splitPart(bucket)).find(({ id }) => id === limit.id);
+    return bucketOf(limit, Math.min(limit.parts - 1, mine ? mine.part : Math.floor(random() * limit.parts)));
+  });
+
+/** All buckets in which calls for a Target may count: of a divided limit, those of all its parts. */
+export const bucketsOf = (
+  config: Pick<Config, 'limits'>,
+  operation: Pick<Operation, 'limits'>,
+  target: Target,
+): readonly Counted[] =>
+  limitsOf(config, operation, target).flatMap((limit) =>
+    Array.from({ length: limit.parts }, (_, part) => bucketOf(limit, part)),
+  );
+
+interface LimitOf {
+  readonly id: string;
+  readonly name: LimitName;
+  readonly allows: Allowance;
+  readonly parts: number;
+}
+
+const limitsOf = (
+  { limits }: Pick<Config, 'limits'>,
+  { limits: named }: Pick<Operation, 'limits'>,
+  target: Target,
+): readonly LimitOf[] =>
   named.map((name) => {
     const { key, ...allows } = limits[name] as NonNullable<(typeof limits)[LimitName]>;
-    const id = `limit:${name}${keyIn(target, key)}`;
-    const parts = partsOf(allows);
-    const mine = held.map(({ bucket }) => splitPart(bucket)).find((each) => each.id === id);
-    const part = Math.min(parts - 1, mine ? mine.part : Math.floor(random() * parts));
-    return {
-      bucket: (parts === 1 ? id : `${id}~${part}`) as BucketId,
-      name,
-      allows: partOf(allows, part, parts),
-    };
+    return { id: `limit:${name}${keyIn(target, key)}`, name, allows, parts: partsOf(allows) };
   });
+
+const bucketOf = ({ id, name, allows, parts }: LimitOf, part: number): Counted => ({
+  bucket: (parts === 1 ? id : `${id}~${part}`) as BucketId,
+  name,
+  allows: partOf(allows, part, parts),
+});
 
 /** The part of a bucket's name that a key adds. The fields and values are encoded as in the Target. */
 const keyIn = (target: Target, key: readonly string[] | 'target' | null): string => {
@@ -107,6 +134,25 @@ export const allowedIn = (
   if (!limit) return undefined;
   const users = Object.values(operations).flatMap((each) => (each.limits.includes(name) ? [each.operation] : []));
   return { bucket, name, allows: partOf(limit, part, partsOf(limit)), operations: users };
+};
+
+/**
+ * The key of a bucket, as people read it: `account 17, region eu`, or the Target. Undefined if the limit has no key.
+ */
+export const keyText = (bucket: BucketId): string | undefined => {
+  const { id } = splitPart(bucket);
+  const start = id.indexOf('#');
+  if (start < 0) return undefined;
+  const key = id.slice(start + 1);
+  const [operation = ''] = key.split('/');
+  if (!operation.includes('=')) return percentDecoded(key) ?? key;
+  return key
+    .split('/')
+    .map((part) => {
+      const end = part.indexOf('=');
+      return [part.slice(0, end), part.slice(end + 1)].map((text) => percentDecoded(text) ?? text).join(' ');
+    })
+    .join(', ');
 };
 
 /** The buckets of one limit: its bucket's name without key and part. */
