@@ -6,6 +6,7 @@ import { batchRoutes } from './batches/routes.ts';
 import { doctorRoutes } from './doctor/routes.ts';
 import { fanOutRoutes } from './fan-outs/routes.ts';
 import { fleetRoutes } from './fleets/routes.ts';
+import { limitRoutes } from './limits/routes.ts';
 import { listRoutes } from './lists/routes.ts';
 import { operationRoutes } from './operations/routes.ts';
 import { deadLetterRoutes } from './queues/dead-letters.ts';
@@ -23,6 +24,7 @@ export const api = (deps: ApiDeps): Hono =>
     batches: batchRoutes,
     targets: targetRoutes,
     operations: operationRoutes,
+    limits: limitRoutes,
     about: aboutRoutes,
     queues: queueRoutes,
     'dead-letters': deadLetterRoutes,

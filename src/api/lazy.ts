@@ -12,6 +12,7 @@ const LOADED: Sections<() => Promise<(deps: ApiDeps) => Hono>> = {
   batches: async () => (await import('./batches/routes.ts')).batchRoutes,
   targets: async () => (await import('./targets/routes.ts')).targetRoutes,
   operations: async () => (await import('./operations/routes.ts')).operationRoutes,
+  limits: async () => (await import('./limits/routes.ts')).limitRoutes,
   about: async () => (await import('./about/routes.ts')).aboutRoutes,
   queues: async () => (await import('./queues/routes.ts')).queueRoutes,
   'dead-letters': async () => (await import('./queues/dead-letters.ts')).deadLetterRoutes,

@@ -20,6 +20,7 @@ type SectionName =
   | 'batches'
   | 'targets'
   | 'operations'
+  | 'limits'
   | 'about'
   | 'queues'
   | 'dead-letters'

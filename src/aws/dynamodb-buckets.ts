@@ -1,9 +1,11 @@
 /** Buckets of limits, and their queues, in the table BatchLock. */
 import { type DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type BucketId, bucketPrefix } from '../domain/limits/bucket-id.ts';
 import type { Buckets } from '../ports/buckets.ts';
 import { bucketItem, bucketKey, bucketOf, queueItem, queueKey, waitingCallOf } from '../rows/bucket-rows.ts';
 import type { StoreClock } from '../util/store-clock.ts';
-import { conditionally } from './dynamodb.ts';
+import { conditionally, queryIndex } from './dynamodb.ts';
+import { TARGETS } from './dynamodb-locks.ts';
 
 /** @param clock of the client, which learns the store's time from each answer. */
 export const dynamoDBBuckets = (client: DynamoDBDocumentClient, table: string, clock: StoreClock): Buckets => {
@@ -13,6 +15,12 @@ export const dynamoDBBuckets = (client: DynamoDBDocumentClient, table: string, c
     read: async (id) => {
       const get = new GetCommand({ TableName: table, Key: bucketKey(id), ConsistentRead: true });
       return bucketOf((await client.send(get)).Item);
+    },
+    list: async (limit, most, cursor, key) => {
+      const byLimit = { ...TARGETS, table, key: 'Operation', value: bucketPrefix(limit), newestFirst: false };
+      const search = key === undefined ? {} : { search: { sort: 'Target', prefix: bucketPrefix(limit, key) } };
+      const { items, ...next } = await queryIndex(client, { ...byLimit, ...search }, most, cursor);
+      return { items: items.map(({ Target }) => Target as BucketId), ...next };
     },
     write: async (id, seen, next) => {
       const put = new PutCommand({

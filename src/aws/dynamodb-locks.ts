@@ -5,6 +5,7 @@ import type { Lock } from '../domain/batches/lock.ts';
 import { INDEXES } from '../domain/deployed/environment.ts';
 import { lockExpiresAt } from '../domain/expiry.ts';
 import { type Millis, type OperationName, operationOf, type Target, targetPrefix } from '../domain/ids.ts';
+import { isBucketId } from '../domain/limits/bucket-id.ts';
 import type { Page } from '../domain/page.ts';
 import type { Locks, Mine } from '../ports/locks.ts';
 import type { Item } from '../rows/item.ts';
@@ -39,8 +40,8 @@ const asRead = (attribute: string, value: number | undefined): Condition =>
 /** The condition that a counter has the value that was read. A counter at 0 has no attribute. */
 const counted = (attribute: string, value: number): Condition => asRead(attribute, value === 0 ? undefined : value);
 
-/** The index of all Targets with a lock row, by operation. */
-const TARGETS = {
+/** The index of all Targets with a lock row, by operation, and of all buckets, by limit. */
+export const TARGETS = {
   index: INDEXES.batchLockTable,
   keyShape: { Target: 'string', Entry: 'string', Operation: 'string' },
 } as const;
@@ -291,6 +292,9 @@ export const dynamoDBLocks = (
         prefix === undefined ? {} : { search: { sort: 'Target', prefix: targetPrefix(operation, prefix) } };
       return targetsIn(await queryIndex(client, { ...byOperation, ...search }, limit, cursor));
     },
-    everyTarget: async (limit, cursor) => targetsIn(await scanIndex(client, { ...TARGETS, table }, limit, cursor)),
+    everyTarget: async (limit, cursor) => {
+      const { items, ...next } = targetsIn(await scanIndex(client, { ...TARGETS, table }, limit, cursor));
+      return { items: items.filter((each) => !isBucketId(each)), ...next };
+    },
   };
 };

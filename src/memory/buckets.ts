@@ -1,12 +1,13 @@
 /** Buckets of limits, and their queues, in memory. */
 import type { Millis } from '../domain/ids.ts';
 import { NEW_BUCKET } from '../domain/limits/bucket.ts';
-import type { BucketId } from '../domain/limits/bucket-id.ts';
+import { type BucketId, bucketPrefix } from '../domain/limits/bucket-id.ts';
+import { groupOf } from '../domain/limits/limits.ts';
 import type { WaitingCall } from '../domain/limits/queue.ts';
 import type { Buckets } from '../ports/buckets.ts';
 import { type Gate, through } from '../virtual/gate.ts';
 import { DYNAMODB, limited } from './limits.ts';
-import type { Tables } from './tables.ts';
+import { pageOf, type Tables } from './tables.ts';
 
 /** @param now the time on the store's clock, as the process knows it. */
 export const memoryBuckets = (tables: Tables, gate: Gate, now: () => Millis): Buckets => {
@@ -18,6 +19,12 @@ export const memoryBuckets = (tables: Tables, gate: Gate, now: () => Millis): Bu
   return {
     now,
     read: (id) => through(gate, 'buckets.read', () => tables.buckets.get(id) ?? NEW_BUCKET),
+    list: (limit, most, cursor, key) =>
+      through(gate, 'buckets.list', () => {
+        const isOf = (id: BucketId): boolean =>
+          groupOf(id) === bucketPrefix(limit) && id.startsWith(bucketPrefix(limit, key));
+        return pageOf([...tables.buckets.keys()].filter(isOf).sort(), most, cursor);
+      }),
     write: (id, seen, next) =>
       through(gate, 'buckets.write', () => {
         const before = tables.buckets.get(id) ?? NEW_BUCKET;

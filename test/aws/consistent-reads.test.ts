@@ -87,7 +87,7 @@ const PROMISED: {
     markWaking: 'none',
     reserveCall: 'none',
   },
-  buckets: { read: 'strong', write: 'none', enqueue: 'none', waiting: 'strong' },
+  buckets: { list: 'eventual', read: 'strong', write: 'none', enqueue: 'none', waiting: 'strong' },
   batches: {
     form: 'strong',
     get: 'strong',

@@ -1,7 +1,7 @@
 /** Calls every method of every port on tables at least once. */
 
 import { type FanOutId, fanOutId } from '../../src/domain/fan-out-ids.ts';
-import { operationOf } from '../../src/domain/ids.ts';
+import { type LimitName, operationOf } from '../../src/domain/ids.ts';
 import { NEW_BUCKET } from '../../src/domain/limits/bucket.ts';
 import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import { type ClaimId, type ClaimKey, claimKeyOf, type ListId, listId, trackerOf } from '../../src/domain/lists/ids.ts';
@@ -132,6 +132,7 @@ export const callAll = async (ports: Ports): Promise<void> => {
   await buckets.enqueue(bucket, { entry: 'f#1#1#a', operation, target, since: NOW, weight: 1 });
   await buckets.waiting(bucket, { after: 'f#', upTo: 'f#~' }, 9);
   await buckets.read(bucket);
+  await buckets.list('vendor' as LimitName, 9);
   await locks.read(target);
   await locks.readAll([target]);
   await locks.targets(operationName('ship'), 9);

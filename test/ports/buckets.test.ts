@@ -1,5 +1,6 @@
 /** The contract of the store of buckets: every implementation behaves in the same way. */
 import { expect, it } from 'vitest';
+import type { LimitName } from '../../src/domain/ids.ts';
 import { type Bucket, NEW_BUCKET } from '../../src/domain/limits/bucket.ts';
 import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import type { WaitingCall } from '../../src/domain/limits/queue.ts';
@@ -72,5 +73,27 @@ describeEach('buckets', storeKinds, (stores) => {
     expect(await buckets.waiting(id, { after: 'f#1', upTo: 'f#2' }, 9)).toEqual([rows[2]]);
     expect(await buckets.waiting(id, { after: 'f#', upTo: 'f#~' }, 2)).toEqual([rows[1], rows[2]]);
     expect(await buckets.waiting(fresh(), { after: '', upTo: '~' }, 9)).toEqual([]);
+  });
+
+  it('are listed for their limit, by key, and are no Targets', async () => {
+    const { buckets, locks } = stores();
+    made += 1;
+    const name = `listed-${made}` as LimitName;
+    const ids = ['account=17', 'account=18', 'shop=1'].map((key) => `limit:${name}#${key}` as BucketId);
+    const others = [`limit:${name}-2`, `limit:${name}-2#account=17`] as BucketId[];
+    for (const id of [...ids.toReversed(), ...others]) expect(await buckets.write(id, 0, full)).toBe(true);
+    expect((await buckets.list(name, 9)).items).toEqual(ids);
+    expect((await buckets.list(name, 9, undefined, 'account=1')).items).toEqual(ids.slice(0, 2));
+    expect((await buckets.list(name, 9, undefined, 'account=19')).items).toEqual([]);
+    const first = await buckets.list(name, 2);
+    expect(first.items).toEqual(ids.slice(0, 2));
+    expect((await buckets.list(name, 2, first.cursor)).items).toEqual(ids.slice(2));
+    const found: string[] = [];
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const page = await locks.everyTarget(100, cursor);
+      found.push(...page.items);
+      cursor = page.cursor;
+    }
+    expect(found.filter((each) => each.startsWith('limit:'))).toEqual([]);
   });
 });

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { committed } from './ajv.ts';
 import { fanOuts, fleets, lists } from './ask-counted.ts';
-import { operationsAndTargets, queuesAndDoctor, tasksAndBatches } from './ask-flow.ts';
+import { limits, operationsAndTargets, queuesAndDoctor, tasksAndBatches } from './ask-flow.ts';
 import { seen, started } from './asked-api.ts';
 import { described, describedRoutes, routesWith } from './documented-api.ts';
 
 beforeAll(async () => {
-  for (const ask of [tasksAndBatches, operationsAndTargets, queuesAndDoctor, fanOuts, lists, fleets]) await ask();
+  for (const ask of [tasksAndBatches, operationsAndTargets, limits, queuesAndDoctor, fanOuts, lists, fleets])
+    await ask();
   const { ask } = started();
   await ask('POST /operations/ship/resume');
   expect((await ask('GET /audit?limit=1')).entries).toHaveLength(1);

@@ -1,9 +1,11 @@
 /** Calls every route of tasks, batches, Targets, operations and queues. */
 import { expect } from 'vitest';
 import { UnknownOperation } from '../../src/domain/config/resolved.ts';
+import { NEW_BUCKET } from '../../src/domain/limits/bucket.ts';
+import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import { completeBatch } from '../../src/steps/call/complete-batch.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
-import { NOW, operationName, target } from '../factories/factories.ts';
+import { batchId, NOW, operationName, target } from '../factories/factories.ts';
 import { PLENTY } from '../steps/step-kit.ts';
 import { deadLetter, refused } from '../steps/step-suite.ts';
 import { MUC, started } from './asked-api.ts';
@@ -104,6 +106,25 @@ export const operationsAndTargets = async () => {
   const unconfigured = started(({ locks }) => ({ locks: { ...locks, flush: gone } }));
   await unconfigured.send({ id: 'a' });
   await unconfigured.ask('POST /targets/flush', { target: MUC });
+};
+
+export const limits = async () => {
+  const { kit, ask } = started();
+  const [bucket, full] = ['limit:vendor#depot=MUC', 'limit:vendor#depot=BER'] as [BucketId, BucketId];
+  const lease = { id: 'lease', weight: 40, until: NOW + 60_000 };
+  const pace = { calls: 5, weight: 100, per: 60_000, burst: 2 };
+  const line = { since: NOW, pace, callsAt: NOW, weightAt: NOW, starts: [{ at: NOW, calls: 1, weight: 40 }] };
+  await kit.buckets.write(bucket, 0, { ...NEW_BUCKET, line, leases: [lease] });
+  await kit.buckets.write(full, 0, { ...NEW_BUCKET, line, leases: [lease, { ...lease, id: 'other' }] });
+  const row = { operation: operationName('broken'), target: target('broken/depot=BER'), since: NOW, weight: 9 };
+  await kit.buckets.enqueue(full, { ...row, entry: 'a#1', batch: { id: batchId('broken/depot=BER#1#1'), attempt: 1 } });
+  for (let n = 0; n < 100; n += 1) await kit.buckets.enqueue(full, { ...row, entry: `f#${n}` });
+  await ask('GET /limits');
+  await ask('GET /limits/vendor');
+  await ask('GET /limits/vendor?limit=1');
+  await ask('GET /limits/vendor?key=depot%3DB');
+  await ask('GET /limits/vendor?limit=0');
+  await ask('GET /limits/none');
 };
 
 export const queuesAndDoctor = async () => {

@@ -1,7 +1,7 @@
 /** An API on stores in memory, whose answers are checked against their descriptions. */
 import { api } from '../../src/api/app.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
-import { batchIdOf } from '../../src/domain/ids.ts';
+import { batchIdOf, type LimitName } from '../../src/domain/ids.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
 import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
 import { register } from '../../src/steps/register/register.ts';
@@ -18,9 +18,17 @@ const config: Config = {
       concurrency: { perTarget: 2, total: 1 },
       retry: aRetry({ immediate: 0 }),
     },
-    { operation: operationName('broken'), circuit: { failures: 1, coolDown: 30_000 }, retry: aRetry({ immediate: 0 }) },
+    {
+      operation: operationName('broken'),
+      limits: ['vendor' as LimitName],
+      circuit: { failures: 1, coolDown: 30_000 },
+      retry: aRetry({ immediate: 0 }),
+    },
   ),
   destinations: { ops: { kind: 'queue', name: 'ops' } },
+  limits: {
+    vendor: { calls: 5, weight: 100, per: 60_000, burst: 2, key: ['depot'], concurrency: { calls: 2, weight: 90 } },
+  },
 };
 export const MUC = 'ship/depot=MUC';
 

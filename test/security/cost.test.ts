@@ -48,6 +48,7 @@ const NOTHING = {
   rejected: 0,
   callbacks: 0,
   givenUp: 0,
+  grant: 0,
   revived: 0,
 };
 

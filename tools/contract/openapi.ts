@@ -7,6 +7,7 @@ import { BATCHES_DESCRIBED } from '../../src/api/batches/responses.ts';
 import { DOCTOR_DESCRIBED } from '../../src/api/doctor/responses.ts';
 import { FAN_OUTS_DESCRIBED } from '../../src/api/fan-outs/responses.ts';
 import { FLEETS_DESCRIBED } from '../../src/api/fleets/responses.ts';
+import { LIMITS_DESCRIBED } from '../../src/api/limits/responses.ts';
 import { LISTS_DESCRIBED } from '../../src/api/lists/responses.ts';
 import { OPERATIONS_DESCRIBED } from '../../src/api/operations/responses.ts';
 import { QUEUES_DESCRIBED } from '../../src/api/queues/responses.ts';
@@ -29,6 +30,7 @@ export const CALLS: readonly Described[] = [
   ...BATCHES_DESCRIBED,
   ...TARGETS_DESCRIBED,
   ...OPERATIONS_DESCRIBED,
+  ...LIMITS_DESCRIBED,
   ...QUEUES_DESCRIBED,
   ...DOCTOR_DESCRIBED,
   ...FAN_OUTS_DESCRIBED,

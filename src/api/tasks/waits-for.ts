@@ -7,7 +7,7 @@ import { isHeld, type Lock } from '../../domain/batches/lock.ts';
 import { waitEnd, waitsSince } from '../../domain/batches/policy.ts';
 import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
 import type { BatchId, Millis, Target } from '../../domain/ids.ts';
-import { keyText } from '../../domain/limits/limits.ts';
+import { labelOf } from '../../domain/limits/limits.ts';
 import { taken } from '../../domain/operations/slot-pages.ts';
 import { type OperationState, type Pause, pauseNow, slotOfBatch } from '../../domain/operations/slots.ts';
 import { hasEnded, type Task } from '../../domain/tasks/task.ts';
@@ -75,7 +75,7 @@ const underLimit = async (
 ): Promise<WaitsFor | undefined> => {
   const wait = await limitWaitOf(deps, operation, target, batch);
   if (!wait) return undefined;
-  const key = keyText(wait.bucket);
+  const { key } = labelOf(deps.config, wait.limit, wait.bucket);
   const before = wait.before === 0 ? 'it is next' : `${wait.before} before it`;
   const when =
     wait.at === undefined

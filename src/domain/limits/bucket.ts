@@ -10,7 +10,7 @@
  */
 import type { Millis, Token } from '../ids.ts';
 import type { BucketId } from './bucket-id.ts';
-import { type Line, latenessOf, lineUnder, nextStart, type Pace, withStart, withUse } from './line.ts';
+import { type Line, latenessOf, lineUnder, nextStart, type Pace, type Starts, withStart, withUse } from './line.ts';
 
 /** What a limit allows. */
 export interface Allowance extends Pace {
@@ -84,6 +84,13 @@ export interface Grant {
 
 const inEffect = (leases: readonly Lease[], now: Millis): readonly Lease[] => leases.filter(({ until }) => until > now);
 
+/** The calls under way, and their weight. */
+export const underWay = ({ leases }: Pick<Bucket, 'leases'>, now: Millis): Omit<Starts, 'at'> =>
+  inEffect(leases, now).reduce((sum, each) => ({ calls: sum.calls + 1, weight: sum.weight + each.weight }), {
+    calls: 0,
+    weight: 0,
+  });
+
 /** Whether calls under this allowance have leases. */
 export const hasLeases = ({ concurrency }: Allowance): boolean =>
   concurrency.calls !== null || concurrency.weight !== null;
@@ -96,7 +103,7 @@ const freeFrom = ({ leases }: Bucket, { concurrency }: Allowance, weight: number
   const { calls, weight: most } = concurrency;
   const own = most === null ? 0 : Math.min(weight, most);
   const ends = inEffect(leases, now).toSorted((a, b) => a.until - b.until);
-  let sums = { calls: ends.length, weight: ends.reduce((sum, each) => sum + each.weight, 0) };
+  let sums = underWay({ leases }, now);
   let from = now;
   for (const end of ends) {
     if ((calls === null || sums.calls + 1 <= calls) && (most === null || sums.weight + own <= most)) break;

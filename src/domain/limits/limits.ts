@@ -136,23 +136,25 @@ export const allowedIn = (
   return { bucket, name, allows: partOf(limit, part, partsOf(limit)), operations: users };
 };
 
-/**
- * The key of a bucket, as people read it: `account 17, region eu`, or the Target. Undefined if the limit has no key.
- */
-export const keyText = (bucket: BucketId): string | undefined => {
-  const { id } = splitPart(bucket);
-  const start = id.indexOf('#');
-  if (start < 0) return undefined;
-  const key = id.slice(start + 1);
-  const [operation = ''] = key.split('/');
-  if (!operation.includes('=')) return percentDecoded(key) ?? key;
-  return key
-    .split('/')
-    .map((part) => {
-      const end = part.indexOf('=');
-      return [part.slice(0, end), part.slice(end + 1)].map((text) => percentDecoded(text) ?? text).join(' ');
-    })
-    .join(', ');
+/** What tells a bucket from the other ones of its limit, for people. */
+export interface BucketLabel {
+  /** `account 17, region eu`, or the Target. Absent if the limit has no key. */
+  readonly key?: string;
+  /** The number of the part. Absent if the limit is not divided. */
+  readonly part?: number;
+}
+
+/** @param name the limit of the bucket. */
+export const labelOf = ({ limits }: Pick<Config, 'limits'>, name: LimitName, bucket: BucketId): BucketLabel => {
+  const { key, ...allows } = limits[name] as NonNullable<(typeof limits)[LimitName]>;
+  // The name of a Target may end like a part.
+  const { id, ...part } = partsOf(allows) === 1 ? { id: bucket } : splitPart(bucket);
+  if (key === null) return part;
+  const text = id.slice(id.indexOf('#') + 1);
+  const decoded = (encoded: string): string => percentDecoded(encoded) ?? encoded;
+  if (key === 'target') return { key: decoded(text), ...part };
+  const fields = text.split('/').map((each) => each.split('=', 2).map(decoded).join(' '));
+  return { key: fields.join(', '), ...part };
 };
 
 /** The buckets of one limit: its bucket's name without key and part. */

@@ -123,6 +123,17 @@ const plus = (a: Omit<Starts, 'at'>, b: Omit<Starts, 'at'>) => ({
   weight: a.weight + b.weight,
 });
 
+/**
+ * The calls that started in the last `per`, or have a moment that lies ahead, and their weight. Undefined if the pace
+ * does not need them, and the line does not remember them.
+ */
+export const startedIn = (line: Line | undefined, pace: Pace, now: Millis): Omit<Starts, 'at'> | undefined => {
+  if (!mustRemember(pace)) return undefined;
+  return lineUnder(line, pace, now)
+    .starts.filter(({ at }) => at > now - spanOf(pace))
+    .reduce(plus, NOTHING);
+};
+
 /** The line after a call of this weight got the moment `at`. */
 export const withStart = (line: Line, weight: number, at: Millis): Line => {
   const { pace } = line;

@@ -1,0 +1,51 @@
+/** `/v1/limits`: what is used of each limit, and who waits. */
+import type { Hono } from 'hono';
+import pLimit from 'p-limit';
+import type { LimitName } from '../../domain/ids.ts';
+import type { BucketId } from '../../domain/limits/bucket-id.ts';
+import { allowedIn } from '../../domain/limits/limits.ts';
+import { ungranted } from '../../domain/limits/queue.ts';
+import { serve } from '../shared/calls.ts';
+import type { ApiDeps } from '../shared/deps.ts';
+import { HttpProblem } from '../shared/problem.ts';
+import { LIMIT_CALLS } from './requests.ts';
+import type { LimitBucket } from './responses.ts';
+import { bucketView, limitView, WAITING_COUNTED } from './views.ts';
+
+/** Buckets that are read at once. */
+const AT_ONCE = 20;
+
+export const limitRoutes = (deps: ApiDeps): Hono => {
+  const { config, buckets } = deps;
+  return serve(deps, LIMIT_CALLS, {
+    listLimits: async ({ context }) =>
+      context.json({ limits: Object.keys(config.limits).map((name) => limitView(config, name as LimitName)) }),
+
+    getLimit: async ({ context, part, query }) => {
+      const name = part('name') as LimitName;
+      if (!Object.hasOwn(config.limits, name)) throw noSuchLimit(part('name'));
+      const { key, limit, cursor } = query();
+      const { items, ...next } = await buckets.list(name, limit, cursor, key || undefined);
+      const shown = await pLimit(AT_ONCE).map(items, (id) => look(deps, id));
+      return context.json({ ...limitView(config, name), buckets: shown.flat(), ...next });
+    },
+  });
+};
+
+/** The state of a bucket. Empty if the limit has changed, so that the bucket is used no more. */
+const look = async ({ config, buckets }: ApiDeps, id: BucketId): Promise<readonly LimitBucket[]> => {
+  const counted = allowedIn(config, id);
+  if (!counted) return [];
+  const bucket = await buckets.read(id);
+  const [again, fresh] = await Promise.all(
+    (['again', 'fresh'] as const).map((each) => buckets.waiting(id, ungranted(each, bucket), WAITING_COUNTED)),
+  );
+  const waiting = [...(again ?? []), ...(fresh ?? [])].slice(0, WAITING_COUNTED);
+  return [bucketView(config, counted, bucket, waiting, buckets.now())];
+};
+
+const noSuchLimit = (name: string): HttpProblem =>
+  new HttpProblem(
+    404,
+    `the limit ${JSON.stringify(name.slice(0, 200))} is not configured: GET /v1/limits lists the limits`,
+  );

@@ -1,0 +1,70 @@
+/** Limits and their buckets as the HTTP API shows them. */
+import type { Config } from '../../domain/config/resolved.ts';
+import type { LimitName, Millis } from '../../domain/ids.ts';
+import { type Bucket, chanceIn, underWay } from '../../domain/limits/bucket.ts';
+import { type Counted, labelOf } from '../../domain/limits/limits.ts';
+import { startedIn } from '../../domain/limits/line.ts';
+import type { WaitingCall } from '../../domain/limits/queue.ts';
+import { SECOND } from '../../domain/timings.ts';
+import { iso } from '../shared/iso.ts';
+import type { LimitBucket, Limit as LimitShown } from './responses.ts';
+
+/** How many of those who wait are counted, and how many of them are listed. */
+export const [WAITING_COUNTED, NEXT_SHOWN] = [100, 10];
+
+export const limitView = (
+  { limits, operations }: Pick<Config, 'limits' | 'operations'>,
+  name: LimitName,
+): LimitShown => {
+  const { calls, weight, per, burst, key, concurrency } = limits[name] as NonNullable<(typeof limits)[LimitName]>;
+  const isCounted = concurrency.calls !== null || concurrency.weight !== null;
+  return {
+    limit: name,
+    operations: Object.values(operations).flatMap((each) => (each.limits.includes(name) ? [each.operation] : [])),
+    ...(calls === null ? {} : { calls }),
+    ...(weight === null ? {} : { weight }),
+    perSeconds: per / SECOND,
+    burst,
+    ...(key === null ? {} : { key: key === 'target' ? key : [...key] }),
+    ...(isCounted
+      ? {
+          concurrency: {
+            ...(concurrency.calls === null ? {} : { calls: concurrency.calls }),
+            ...(concurrency.weight === null ? {} : { weight: concurrency.weight }),
+          },
+        }
+      : {}),
+  };
+};
+
+/** @param waiting those who wait, the next first, at most {@link WAITING_COUNTED}. */
+export const bucketView = (
+  config: Pick<Config, 'limits'>,
+  { bucket: id, name, allows }: Counted,
+  bucket: Bucket,
+  waiting: readonly WaitingCall[],
+  now: Millis,
+): LimitBucket => {
+  const started = startedIn(bucket.line, allows, now);
+  const { calls, weight, concurrency } = allows;
+  const inProgress = underWay(bucket, now);
+  const chance = chanceIn(bucket, { bucket: id, allows, weight: 1 }, now);
+  return {
+    ...labelOf(config, name, id),
+    ...(chance.is === 'full' ? {} : { nextAt: iso(Math.ceil(chance.at)) }),
+    ...(started && calls !== null ? { calls: { used: started.calls, allowed: calls } } : {}),
+    ...(started && weight !== null ? { weight: { used: started.weight, allowed: weight } } : {}),
+    ...(concurrency.calls === null ? {} : { inProgress: { used: inProgress.calls, allowed: concurrency.calls } }),
+    ...(concurrency.weight === null
+      ? {}
+      : { weightInProgress: { used: inProgress.weight, allowed: concurrency.weight } }),
+    waiting: waiting.length,
+    ...(waiting.length === WAITING_COUNTED ? { waitingIsAtLeast: true } : {}),
+    next: waiting.slice(0, NEXT_SHOWN).map((row) => ({
+      target: row.target,
+      ...(row.batch ? { batchId: row.batch.id } : {}),
+      since: iso(row.since),
+      weight: row.weight,
+    })),
+  };
+};
