@@ -17,7 +17,7 @@ const config: Config = {
     operation: operationName('label'),
     limits: ['vendor', 'paced'] as LimitName[],
   } satisfies Partial<Operation>),
-  limits: { vendor, paced, each: perTarget },
+  limits: Object.fromEntries(Object.entries({ vendor, paced, each: perTarget })),
 };
 const pace = { calls: 5, weight: 100, per: 60_000, burst: 2 };
 const line = { since: NOW, pace, callsAt: NOW + 24_000, weightAt: NOW, starts: [{ at: NOW, calls: 2, weight: 60 }] };

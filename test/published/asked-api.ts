@@ -11,6 +11,7 @@ import { type StepKit, stepKit } from '../steps/step-kit.ts';
 import { committed } from './ajv.ts';
 import { asDescribed } from './documented-api.ts';
 
+const vendor = { calls: 5, weight: 100, per: 60_000, burst: 2, key: ['depot'], concurrency: { calls: 2, weight: 90 } };
 const config: Config = {
   ...aConfig(
     {
@@ -26,9 +27,7 @@ const config: Config = {
     },
   ),
   destinations: { ops: { kind: 'queue', name: 'ops' } },
-  limits: {
-    vendor: { calls: 5, weight: 100, per: 60_000, burst: 2, key: ['depot'], concurrency: { calls: 2, weight: 90 } },
-  },
+  limits: Object.fromEntries([['vendor', vendor]]),
 };
 export const MUC = 'ship/depot=MUC';
 

@@ -19,6 +19,7 @@ import { failuresCommand } from './commands/failures.ts';
 import { fanOutCommand } from './commands/fan-out/fan-out.ts';
 import { fleetCommand } from './commands/fleet.ts';
 import { flushCommand } from './commands/flush.ts';
+import { limitsCommand } from './commands/limits.ts';
 import { listsCommand } from './commands/lists/lists.ts';
 import { operationsCommand } from './commands/operations.ts';
 import { pauseCommand, resumeCommand } from './commands/pause.ts';
@@ -47,6 +48,7 @@ export const program = (): Command => {
     batchesCommand(),
     targetsCommand(),
     operationsCommand(),
+    limitsCommand(),
     watchCommand(),
     flushCommand(),
     pauseCommand(),

@@ -28,6 +28,7 @@ export const PATH_PARTS: Readonly<Record<string, Json>> = {
       ungrouped: { value: 'send-digest#1#1', summary: 'Of an operation without grouping fields.' },
     },
   },
+  limits: formed('The name of the limit.', OPERATION_NAME_PATTERN, 'vendor-api'),
   operations: formed('The name of the operation.', OPERATION_NAME_PATTERN, registerMessage.operation),
   'dead-letters': {
     description: 'The queue whose dead letters are meant, or `rejected` or `given-up`.',

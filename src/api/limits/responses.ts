@@ -30,7 +30,7 @@ const limit = {
 const use = (description: string) =>
   z.object({ used: number('Used now.'), allowed: number('Allowed by the limit.') }).check(z.describe(description));
 
-const BUCKET = z
+export const BUCKET = z
   .object({
     key: z.optional(text('The key of the bucket, such as `account 17`. Missing if the limit has none.')),
     part: z.optional(
@@ -61,7 +61,9 @@ const BUCKET = z
   })
   .check(z.meta({ id: 'LimitBucket', description: 'The calls of a limit that count together.' }));
 
-const LIMIT = z.object(limit).check(z.meta({ id: 'Limit', description: 'A limit of calls that operations share.' }));
+export const LIMIT = z
+  .object(limit)
+  .check(z.meta({ id: 'Limit', description: 'A limit of calls that operations share.' }));
 const LIMITS = z.object({ limits: list(LIMIT, 'All configured limits.') }).check(z.meta({ id: 'LimitList' }));
 const LIMIT_DETAILS = z
   .object({

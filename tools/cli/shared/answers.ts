@@ -5,6 +5,7 @@ import { BATCH_OUTLINE, BATCH as BATCH_SCHEMA } from '../../../src/api/batches/r
 import * as doctor from '../../../src/api/doctor/responses.ts';
 import * as fanOuts from '../../../src/api/fan-outs/responses.ts';
 import * as fleets from '../../../src/api/fleets/responses.ts';
+import * as limits from '../../../src/api/limits/responses.ts';
 import * as lists from '../../../src/api/lists/responses.ts';
 import * as operations from '../../../src/api/operations/responses.ts';
 import * as queues from '../../../src/api/queues/responses.ts';
@@ -70,6 +71,11 @@ const SETTING = told(operations.SETTING, 'path', 'value', 'source', 'meaning');
 export type SettingShape = z.infer<typeof SETTING>;
 export const CONFIGURATION = z.looseObject({ operation: z.string(), settings: z.array(SETTING) });
 export const OPERATIONS = z.looseObject({ operations: z.array(OPERATION) });
+const LIMIT = told(limits.LIMIT, 'limit', 'operations', 'perSeconds');
+export type LimitShape = z.infer<typeof LIMIT>;
+export const LIMITS = z.looseObject({ limits: z.array(LIMIT) });
+export const BUCKET = told(limits.BUCKET, 'waiting', 'next');
+export type BucketShape = z.infer<typeof BUCKET>;
 /** Responses to pausing and resuming an operation or a Target. */
 export const PAUSED = told(operations.TARGET_PAUSED, 'alreadyPaused');
 export const RESUMED = told(operations.TARGET_RESUMING, 'resuming');

@@ -42,7 +42,7 @@ export const listed = async <Shape>(
   return all;
 };
 
-type Key = 'targets' | 'tasks' | 'batches' | 'fanOuts' | 'lists' | 'entries';
+type Key = 'targets' | 'buckets' | 'tasks' | 'batches' | 'fanOuts' | 'lists' | 'entries';
 
 /** The cast is needed because TypeScript does not infer the type of a computed property name. */
 const pageOf = <Shape>(key: Key, shape: z.ZodMiniType<Shape>) =>
