@@ -142,7 +142,7 @@ const TAGS: Readonly<Record<string, string>> = {
   batches: 'Batches of tasks, and reports of their jobs.',
   targets: 'Targets: groups of tasks that can share a batch.',
   operations: 'The state of the configured operations; pause and resume.',
-  limits: 'Limits that operations share: what is used of them, and who waits.',
+  limits: 'Limits that operations share: their use, and the Targets that wait.',
   queues: 'Numbers of messages in the queues.',
   'dead-letters': 'Messages that could not be processed: list, redrive, discard.',
   doctor: 'Finds and repairs what is stuck.',

@@ -83,7 +83,7 @@ export const LIMITS_DESCRIBED = describeCalls(LIMIT_CALLS, {
     answers: { 200: { description: 'All configured limits.', schema: LIMITS } },
   },
   getLimit: {
-    summary: 'Gets a limit: what is used of it, and who waits',
+    summary: 'Gets a limit, with the use and the queue of its buckets',
     answers: { 200: { description: 'The limit, and a page of its buckets.', schema: LIMIT_DETAILS } },
     problems: { 404: 'The limit is not configured.' },
   },

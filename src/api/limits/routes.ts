@@ -1,4 +1,4 @@
-/** `/v1/limits`: what is used of each limit, and who waits. */
+/** `/v1/limits`: the configured limits, with the use and the queue of their buckets. */
 import type { Hono } from 'hono';
 import pLimit from 'p-limit';
 import type { LimitName } from '../../domain/ids.ts';
