@@ -12,6 +12,7 @@ import type { GroupMessage } from '../../domain/batches/messages.ts';
 import { type Due, due, firstExpiry, type Waiting } from '../../domain/batches/policy.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { batchIdOf, type Millis, operationOf, type Target } from '../../domain/ids.ts';
+import type { Grant } from '../../domain/limits/bucket.ts';
 import { leaseOf } from '../../domain/limits/limits.ts';
 import { type Layout, largestCapOf } from '../../domain/operations/slot-pages.ts';
 import { type Slot, slotOf } from '../../domain/operations/slots.ts';
@@ -19,6 +20,7 @@ import { delayPast, delaySeconds, HANDOVER_MARGIN, STINT } from '../../domain/ti
 import type { Delivery } from '../../ports/machine.ts';
 import { type Next, untilDone } from '../contention.ts';
 import type { GroupDeps } from '../deps.ts';
+import { endLeases } from '../limits/leases.ts';
 import { takeOperationSlot, waitForOperationSlot } from '../slots/operation-slots.ts';
 import { freeTargetSlotIfOver, isTargetFull, pagesOfTarget, takeTargetSlot } from '../slots/target-slots.ts';
 import { wake } from '../slots/wake.ts';
@@ -74,7 +76,7 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   const rows = isClosed(lock, concurrency, deps.locks.pageSize) ? [] : await firstRows(turn);
   if (rows.length === 0) {
     await passOn(turn, lock);
-    await deps.locks.release(message.target, message);
+    if (await deps.locks.release(message.target, message)) await endUnused(turn, lock);
     // G3. Read the rows again after the release, to find a task that was registered while the lock was still held.
     return 'again';
   }
@@ -156,7 +158,7 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
   if (ready === 'waits') return 'end';
   if (ready === 'again') return 'again';
   if (ready === 'blocked') {
-    await giveUpFor(turn, lock, next.rows);
+    await giveUpFor(turn, lock, next.rows, unusedGrants(turn, lock));
     return 'again';
   }
   const { grants, rows } = ready;
@@ -168,7 +170,7 @@ const openBatch = async (turn: Turn, lock: Lock, next: Due & { do: 'seal' }): Pr
     // If the Target has no place for another batch, it cannot use the slot of its operation for which it was woken. So
     // wake another Target.
     if (layout && targetPage === undefined) await passOn(turn, lock);
-    await giveUpFor(turn, lock, rows);
+    await giveUpFor(turn, lock, rows, grants);
     // G5b. Free the place only after the lock is blocked. Until then, another delivery of this guard may open the batch
     // and use the place.
     await freeTargetSlotIfOver(deps, target, slot, targetPage);
@@ -215,12 +217,38 @@ const takeSlots = async (
   };
 };
 
-/** G5b. Blocks the Target, because no slot is free. Tasks that arrive before a slot is free still join the batch. */
-const giveUpFor = async ({ deps, message }: Turn, { round }: Lock, rows: readonly Waiting[]): Promise<void> => {
+/**
+ * G5b. Blocks the Target, because no slot is free. Tasks that arrive before a slot is free still join the batch.
+ *
+ * @param grants moments for the batch. Their leases end, so that others may call meanwhile.
+ */
+const giveUpFor = async (
+  { deps, message }: Turn,
+  { round }: Lock,
+  rows: readonly Waiting[],
+  grants: readonly Grant[],
+): Promise<void> => {
   const { target } = message;
   const at = Math.min(...rows.map((row) => row.at));
-  if (await deps.locks.block(target, message, { round, at }))
-    deps.report({ event: 'blocked', operation: operationOf(target), target });
+  if (!(await deps.locks.block(target, message, { round, at }))) return;
+  deps.report({ event: 'blocked', operation: operationOf(target), target });
+  await endLeases(deps, grants);
+};
+
+/** The moments that the message brought for this round. */
+const unusedGrants = ({ granted }: Turn, { round }: Lock): readonly Grant[] =>
+  granted?.round === round ? granted.grants : [];
+
+/**
+ * Ends the leases of moments that no batch needs, because all tasks have ended. SQS may have delivered the message
+ * twice, so the lock must show that no other function has opened a batch with these moments.
+ */
+const endUnused = async (turn: Turn, lock: Lock): Promise<void> => {
+  const { deps, message } = turn;
+  const leased = unusedGrants(turn, lock).filter(({ lease }) => lease !== undefined);
+  if (leased.length === 0) return;
+  const { fence, round } = await deps.locks.read(message.target);
+  if (fence === message.fence && round === lock.round) await endLeases(deps, leased);
 };
 
 /**
