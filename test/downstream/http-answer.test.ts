@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { inFull, type Reason } from '../../src/domain/downstream/downstream.ts';
+import { type Call, inFull, type Reason } from '../../src/domain/downstream/downstream.ts';
 import { type HttpAnswer, readAnswer } from '../../src/domain/downstream/http-answer.ts';
+import { readPayload } from '../../src/domain/downstream/lambda-answer.ts';
 import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/domain/downstream/retry.ts';
 import { verdictOf } from '../../src/domain/downstream/verdict.ts';
 import { aRetry, id, NOW } from '../factories/factories.ts';
@@ -30,6 +31,35 @@ const outcomes = (body: unknown) => {
     open: open.map((each) => each.id),
   };
 };
+
+describe('the usage that an answer reports', () => {
+  it.each<[number, object]>([
+    [200, { results: [{ id: 'a', status: 'succeeded' }] }],
+    [200, { inputs: [] }],
+    [200, { tokens: 9 }],
+    [202, { pending: true }],
+  ])('is read from the body of a %i answer %j', (status, body) => {
+    expect(read(status, { ...body, usage: 7_340.5 })).toEqual({ ...read(status, body), usage: 7_340.5 });
+    expect(read(status, { ...body, usage: 0 })).toMatchObject({ usage: 0 });
+    expect(read(status, { ...body, usage: 7 }, { usage: ' 8 ' }), 'the header counts').toMatchObject({ usage: 8 });
+    expect(read(status, { ...body, usage: 7 }, { usage: 'many' })).toMatchObject({ usage: 7 });
+    for (const usage of [-1, '7', null, 1e13, { total_tokens: 7 }, [7]])
+      expect(read(status, { ...body, usage }), String(usage)).toEqual(read(status, body));
+  });
+
+  it('is read from a header of any answer, if the header is a decimal number', () => {
+    for (const status of [200, 202, 422, 503])
+      expect(read(status, '', { usage: '12.5' })).toMatchObject({ usage: 12.5 });
+    for (const usage of ['', '-1', '1e3', '0x10', '1,5', '9'.repeat(13), 'NaN', null])
+      expect(read(200, '', { usage }), String(usage)).not.toHaveProperty('usage');
+  });
+
+  it('is read from the answer of a function', () => {
+    const call = { items } as unknown as Call;
+    expect(readPayload('{"usage":5,"pending":true}', call, null)).toEqual({ kind: 'pending', usage: 5 });
+    expect(readPayload('{"usage":5}', call, null)).toMatchObject({ kind: 'all-succeeded', usage: 5 });
+  });
+});
 
 describe('an answer', () => {
   it('without results means that all items succeeded', () => {

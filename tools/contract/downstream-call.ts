@@ -76,11 +76,24 @@ export const BATCH_EVENT = z
     }),
   );
 
+const usage = z.optional(
+  z.number().check(
+    z.meta({
+      description:
+        'The weight that the call used, for a limit with `weight`. Another value is ignored: the call counts with the weight of its tasks.',
+      minimum: 0,
+      maximum: 1e12,
+    }),
+  ),
+);
 const RESULTS = z
-  .object({ results: ITEM_RESULTS.check(z.describe('The results. An item that is left out is retried.')) })
+  .object({ results: ITEM_RESULTS.check(z.describe('The results. An item that is left out is retried.')), usage })
   .check(z.meta({ id: 'ResultsAnswer', description: 'A result for each item.' }));
 const INPUTS = z
-  .object({ inputs: INPUT_RESULTS.check(z.describe('The results of inputs. An input that is left out is retried.')) })
+  .object({
+    inputs: INPUT_RESULTS.check(z.describe('The results of inputs. An input that is left out is retried.')),
+    usage,
+  })
   .check(
     z.meta({
       id: 'InputsAnswer',
@@ -88,10 +101,10 @@ const INPUTS = z
     }),
   );
 const PENDING = z
-  .object({ pending: z.literal(true).check(z.describe('A job was started that reports later.')) })
+  .object({ pending: z.literal(true).check(z.describe('A job was started that reports later.')), usage })
   .check(z.meta({ id: 'PendingAnswer', description: 'Over HTTP with the status 202; a function returns it.' }));
 const ALL_DONE = z
-  .object({ results: z.optional(z.never()), inputs: z.optional(z.never()), pending: z.optional(z.never()) })
+  .object({ results: z.optional(z.never()), inputs: z.optional(z.never()), pending: z.optional(z.never()), usage })
   .check(z.meta({ id: 'AllDoneAnswer', description: 'JSON without these fields, or no body: all tasks succeeded.' }));
 
 export const BATCH_ANSWER = z.union([RESULTS, INPUTS, PENDING, ALL_DONE]).check(

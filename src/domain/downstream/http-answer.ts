@@ -51,16 +51,22 @@ export const readBody = async (
  * @param requireResults whether an answer without results is an error: `downstream.requireResults`
  */
 export const readAnswer = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
-  const usage = usageIn(answer.usage);
+  // A configured header counts before the body.
   const read = readStatus(answer, items, requireResults);
-  return usage === undefined ? read : { ...read, usage };
+  return { ...read, ...usageOf(inHeader(answer.usage)) };
 };
 
-/** A decimal number in a header. Anything else is no number, and is ignored: the call then counts as it was granted. */
-const USAGE = /^\d{1,12}(?:\.\d{1,6})?$/;
+const inHeader = (text: string | null | undefined): number | undefined =>
+  typeof text === 'string' && /^\d{1,12}(?:\.\d{1,6})?$/.test(text.trim()) ? Number(text) : undefined;
 
-const usageIn = (header: string | null | undefined): number | undefined =>
-  typeof header === 'string' && USAGE.test(header.trim()) ? Number(header) : undefined;
+const USAGE_MAX = 1e12;
+
+/**
+ * The weight that a call used, as a header or the `usage` of a body reports it. Anything but a number from 0 is ignored:
+ * the call then counts as it was granted.
+ */
+export const usageOf = (usage: unknown): Pick<Answer, 'usage'> =>
+  typeof usage === 'number' && usage >= 0 && usage <= USAGE_MAX ? { usage } : {};
 
 const readStatus = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
   const { status, retryAfter } = answer;
@@ -133,16 +139,19 @@ const readResults = (answer: HttpAnswer, items: Call['items'], requireResults: b
     );
   const body = json.value;
   if (!isObject(body)) return unreadable('with JSON that is not an object (expected {"results":[…]})');
-  if (answer.status === 202 && body.pending === true) return { kind: 'pending' };
+  const usage = usageOf(body.usage);
+  if (answer.status === 202 && body.pending === true) return { kind: 'pending', ...usage };
   if (!Object.hasOwn(body, 'results')) {
     const inputs = rawMembers(answer.body).get('inputs');
-    if (inputs !== undefined) return { kind: 'all-succeeded', inputs };
+    if (inputs !== undefined) return { kind: 'all-succeeded', inputs, ...usage };
     const failure = failureIn(body);
-    return failure === undefined ? withoutResults() : unread(`with ${failure}, which Groupage does not read`);
+    return failure === undefined
+      ? { ...withoutResults(), ...usage }
+      : unread(`with ${failure}, which Groupage does not read`);
   }
   if (!Array.isArray(body.results)) return unreadable('with results that are not a list');
   const raw = rawElements(rawMembers(answer.body).get('results') ?? '[]');
-  return { kind: 'results', ...collect(body.results, raw, items) };
+  return { kind: 'results', ...collect(body.results, raw, items), ...usage };
 };
 
 type Results = Omit<Extract<Answer, { kind: 'results' }>, 'kind'>;

@@ -1,7 +1,7 @@
 /** Reads the answer of a function that was called with a batch. Pure. */
 import { isObject, parseJson } from '../../util/json-text.ts';
 import type { Answer, Call } from './downstream.ts';
-import { readAnswer } from './http-answer.ts';
+import { readAnswer, usageOf } from './http-answer.ts';
 
 /**
  * The answer in a function's payload. A function that returns nothing answers `null`. `pending` works in any answer,
@@ -10,7 +10,7 @@ import { readAnswer } from './http-answer.ts';
 export const readPayload = (body: string, { items }: Call, requireResults: boolean | null): Answer => {
   const json = parseJson(body);
   const value = json.ok ? json.value : undefined;
-  if (isObject(value) && value.pending === true) return { kind: 'pending' };
+  if (isObject(value) && value.pending === true) return { kind: 'pending', ...usageOf(value.usage) };
   const answer = { status: 200, contentType: 'application/json', retryAfter: undefined };
   return readAnswer({ ...answer, body: value === null ? '' : body }, items, requireResults);
 };
