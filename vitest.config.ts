@@ -139,6 +139,7 @@ export default defineConfig(({ mode }) => ({
     // Not what a test should take: what none takes that goes on, on a machine with other work to do.
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    expect: { poll: { timeout: 60_000 } },
     // More than cores: a test waits for its engines, its handlers and the clock for most of its time. CI runs other
     // tests beside these.
     maxWorkers: NOTHING_MAY_BE_MISSING ? 3 : 4,

@@ -10,6 +10,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { DeleteQueueCommand, TagQueueCommand } from '@aws-sdk/client-sqs';
+import { UndiciHttpHandler } from '@smithy/undici-http-handler';
 import { inject } from 'vitest';
 import type { AwsClients } from '../../src/aws/clients.ts';
 import type { WorkingQueue } from '../../src/ports/queues.ts';
@@ -86,12 +87,21 @@ interface Ground {
   stop(): Promise<void>;
 }
 
+/** Waits longer than functions do, because engines answer late on a machine with other work to do. */
+const requestHandler = new UndiciHttpHandler({
+  dispatcher: { connections: 128, connect: { timeout: 60_000 }, headersTimeout: 120_000, bodyTimeout: 120_000 },
+});
+
 const onEngines = async ({ engines }: GivenEngines): Promise<Ground> => {
   if (engines)
-    return { place: { ...engines, prefix: freshPrefix() }, clients: localClients(engines), stop: async () => {} };
+    return {
+      place: { ...engines, prefix: freshPrefix() },
+      clients: localClients({ ...engines, requestHandler }),
+      stop: async () => {},
+    };
   const own = await startEngines({ ports: { dynamodb: 0, sqs: 0 } });
   const endpoints = { dynamodb: own.dynamodb.endpoint, sqs: own.sqs.endpoint };
-  return { place: endpoints, clients: localClients(endpoints), stop: () => own.stop() };
+  return { place: endpoints, clients: localClients({ ...endpoints, requestHandler }), stop: () => own.stop() };
 };
 
 const inCloud = ({ cloud, stackName }: GivenStack): Ground => ({

@@ -101,7 +101,7 @@ describe('the line of a problem', () => {
     expect(keysOf(`${named}it.a = 2;`, 'module').find('a')).toBeUndefined();
   });
 
-  it('is known in TypeScript, also for syntax, and names another file', { timeout: 30_000 }, async () => {
+  it('is known in TypeScript, also for syntax, and names another file', async () => {
     const check = (name: string): Promise<string> =>
       run(folder, NODE, [join(ROOT, 'bin/groupage.ts'), 'check', name]).catch(String);
     write('d.ts', ['const x: number = 1;', 'export default {', '  a: ]', '};']);

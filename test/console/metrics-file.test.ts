@@ -94,7 +94,7 @@ describe('the metrics file', () => {
     await vi.advanceTimersByTimeAsync(14_000);
     expect(existsSync(file)).toBe(false);
     await vi.advanceTimersByTimeAsync(1_000);
-    await vi.waitFor(() => expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ version: 1 }));
+    await vi.waitFor(() => expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ version: 1 }), 60_000);
     rmSync(file);
     await vi.advanceTimersByTimeAsync(60_000);
     await keeping.stop();
