@@ -80,7 +80,7 @@ const underLimit = async (
   const when =
     wait.at === undefined
       ? 'after the end of calls in progress'
-      : `about ${Math.max(1, Math.ceil((wait.at - deps.buckets.now()) / SECOND))} s`;
+      : `about ${inWords(wait.at - deps.buckets.now())}`;
   return {
     reason: 'limit',
     text: `the limit ${wait.limit}${key === undefined ? '' : ` (${key})`}: ${when}, ${before}`,
@@ -165,6 +165,13 @@ export const whatFor = (
     reason: 'leader',
     text: 'a leader of its Target. If this lasts for minutes, run groupage doctor',
   };
+};
+
+/** A wait, in the unit that suits it. */
+const inWords = (wait: Millis): string => {
+  const seconds = Math.max(1, Math.ceil(wait / SECOND));
+  if (seconds < 100) return `${seconds} s`;
+  return seconds < 6_000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`;
 };
 
 /** When a pause began, when it ends, and why the operation or Target was paused. */
