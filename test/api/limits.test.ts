@@ -88,7 +88,7 @@ it('a bucket shows what is used, when the next call may start, and who waits', a
   expect(buckets[0]?.next).toEqual([{ ...waits, batchId: batch.id }, ...Array(9).fill(waits)]);
 });
 
-it('buckets are shown page by page, by the part of a divided limit, and not once their limit has changed', async () => {
+it('buckets are shown page by page, with the part of a divided limit', async () => {
   const { ask, write } = kitAnd();
   const next = { nextAt: new Date(NOW).toISOString(), waiting: 0, next: [] };
   for (const part of [0, 1, 2]) await write(`limit:paced~${part}`, {});

@@ -47,7 +47,7 @@ describe('the usage that an answer reports', () => {
       expect(read(status, { ...body, usage }), String(usage)).toEqual(read(status, body));
   });
 
-  it('is read from a header of any answer, if the header is a decimal number', () => {
+  it('is read from a header that is a decimal number', () => {
     for (const status of [200, 202, 422, 503])
       expect(read(status, '', { usage: '12.5' })).toMatchObject({ usage: 12.5 });
     for (const usage of ['', '-1', '1e3', '0x10', '1,5', '9'.repeat(13), 'NaN', null])
