@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 it('every configuration is right', () => {
-  expect([...configs.values()].flat()).toHaveLength(11);
+  expect([...configs.values()].flat()).toHaveLength(13);
 });
 
 it('every message on the pages is valid under a configuration of the pages', async () => {
