@@ -75,7 +75,6 @@ const LIMIT_DETAILS = z
 
 export type Limit = z.infer<typeof LIMIT>;
 export type LimitBucket = z.infer<typeof BUCKET>;
-export type LimitDetails = z.infer<typeof LIMIT_DETAILS>;
 
 export const LIMITS_DESCRIBED = describeCalls(LIMIT_CALLS, {
   listLimits: {
