@@ -78,9 +78,7 @@ const underLimit = async (
   const { key } = labelOf(deps.config, wait.limit, wait.bucket);
   const before = wait.before === 0 ? 'it is next' : `${wait.before} before it`;
   const when =
-    wait.at === undefined
-      ? 'after the end of calls in progress'
-      : `about ${inWords(wait.at - deps.buckets.now())}`;
+    wait.at === undefined ? 'after the end of calls in progress' : `about ${inWords(wait.at - deps.buckets.now())}`;
   return {
     reason: 'limit',
     text: `the limit ${wait.limit}${key === undefined ? '' : ` (${key})`}: ${when}, ${before}`,
