@@ -5,6 +5,7 @@ import type { LimitName } from '../../domain/ids.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
 import { allowedIn } from '../../domain/limits/limits.ts';
 import { ungranted } from '../../domain/limits/queue.ts';
+import { rowsOf } from '../../steps/limits/plan.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
 import { HttpProblem } from '../shared/problem.ts';
@@ -33,14 +34,12 @@ export const limitRoutes = (deps: ApiDeps): Hono => {
 };
 
 /** The state of a bucket. Empty if the limit has changed, so that the bucket is used no more. */
-const look = async ({ config, buckets }: ApiDeps, id: BucketId): Promise<readonly LimitBucket[]> => {
+const look = async (deps: ApiDeps, id: BucketId): Promise<readonly LimitBucket[]> => {
+  const { config, buckets } = deps;
   const counted = allowedIn(config, id);
   if (!counted) return [];
   const bucket = await buckets.read(id);
-  const [again, fresh] = await Promise.all(
-    (['again', 'fresh'] as const).map((each) => buckets.waiting(id, ungranted(each, bucket), WAITING_COUNTED)),
-  );
-  const waiting = [...(again ?? []), ...(fresh ?? [])].slice(0, WAITING_COUNTED);
+  const waiting = await rowsOf(deps, id, bucket, ungranted, WAITING_COUNTED);
   return [bucketView(config, counted, bucket, waiting, buckets.now())];
 };
 

@@ -1,7 +1,7 @@
 /** Limits and their buckets as the HTTP API shows them. */
 import type { Config } from '../../domain/config/resolved.ts';
 import type { LimitName, Millis } from '../../domain/ids.ts';
-import { type Bucket, chanceIn, underWay } from '../../domain/limits/bucket.ts';
+import { type Bucket, chanceIn, hasLeases, underWay } from '../../domain/limits/bucket.ts';
 import { type Counted, labelOf } from '../../domain/limits/limits.ts';
 import { startedIn } from '../../domain/limits/line.ts';
 import type { WaitingCall } from '../../domain/limits/queue.ts';
@@ -16,8 +16,8 @@ export const limitView = (
   { limits, operations }: Pick<Config, 'limits' | 'operations'>,
   name: LimitName,
 ): LimitShown => {
-  const { calls, weight, per, burst, key, concurrency } = limits[name] as NonNullable<(typeof limits)[LimitName]>;
-  const isCounted = concurrency.calls !== null || concurrency.weight !== null;
+  const limit = limits[name] as NonNullable<(typeof limits)[LimitName]>;
+  const { calls, weight, per, burst, key, concurrency } = limit;
   return {
     limit: name,
     operations: Object.values(operations).flatMap((each) => (each.limits.includes(name) ? [each.operation] : [])),
@@ -26,7 +26,7 @@ export const limitView = (
     perSeconds: per / SECOND,
     burst,
     ...(key === null ? {} : { key: key === 'target' ? key : [...key] }),
-    ...(isCounted
+    ...(hasLeases(limit)
       ? {
           concurrency: {
             ...(concurrency.calls === null ? {} : { calls: concurrency.calls }),

@@ -1,6 +1,6 @@
 /**
- * The leases of calls, and what calls used. If others wait when a lease ends, the same write grants it to the next of them. A function that dies
- * leaves its leases, which end by themselves.
+ * The leases of calls, and what calls used. If others wait when a lease ends, the same write grants it to the next of
+ * them. A function that dies leaves its leases, which end by themselves.
  */
 import type { Millis } from '../../domain/ids.ts';
 import { type Grant, withLeaseUntil, withoutLease, withUsage } from '../../domain/limits/bucket.ts';

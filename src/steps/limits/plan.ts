@@ -122,7 +122,7 @@ const withRow = async (
 
 /** Rows of both classes in order. */
 export const rowsOf = async (
-  { buckets }: LeadDeps,
+  { buckets }: Pick<LeadDeps, 'buckets'>,
   id: BucketId,
   bucket: Bucket,
   range: typeof grantable,

@@ -6,6 +6,7 @@ import type { BucketId } from '../../domain/limits/bucket-id.ts';
 import { bucketsOf } from '../../domain/limits/limits.ts';
 import { ungranted, type WaitingCall } from '../../domain/limits/queue.ts';
 import type { Deps } from '../deps.ts';
+import { rowsOf } from './plan.ts';
 
 /** Most rows of a queue that are read. */
 const READ_MAX = 1_000;
@@ -35,9 +36,7 @@ export const limitWaitOf = async (
   const isIts = (row: WaitingCall): boolean => row.target === target && row.batch?.id === batch;
   for (const { bucket: id, name, allows } of bucketsOf(config, operation, target).slice(0, BUCKETS_MAX)) {
     const bucket = await buckets.read(id);
-    const again = await buckets.waiting(id, ungranted('again', bucket), READ_MAX);
-    const rows =
-      batch === undefined ? [...again, ...(await buckets.waiting(id, ungranted('fresh', bucket), READ_MAX))] : again;
+    const rows = await rowsOf({ buckets }, id, bucket, ungranted, READ_MAX);
     const before = rows.findIndex(isIts);
     if (before >= 0)
       return { limit: name, bucket: id, before, ...startOf(bucket, id, allows, rows, before, buckets.now()) };
