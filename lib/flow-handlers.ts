@@ -86,7 +86,10 @@ export const electHandler = (of: FlowParts): void => {
     .table('batchLockTable', of.tables.batchLock, ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'])
     // A freed slot may wake a sealed batch that waits for one.
     .sends({ electQueue: of.electQueue.queue, groupQueue: of.groupQueue.queue, batchQueue: of.batchQueue.queue });
-  if (hasLimits(of)) handler.table('batchLockTable', of.tables.batchLock, ['BatchGetItem', 'PutItem']);
+  if (hasLimits(of))
+    handler
+      .table('batchLockTable', of.tables.batchLock, ['BatchGetItem', 'PutItem'])
+      .table('batchTable', of.tables.batch, ['GetItem']);
 };
 
 export const groupHandler = (of: FlowParts): void => {

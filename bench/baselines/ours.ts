@@ -54,7 +54,8 @@ const meteredSteps = (units: Units): Steps => {
   });
   return {
     registerAll: (deps, messages, onFailure) => registerAll(paid(deps), messages, onFailure),
-    electLeader: (deps, message) => electLeader(paid(deps), message),
+    // The elect function reads batches only under limits, which these schedules do not have.
+    electLeader: ({ batches, ...deps }, message) => electLeader({ ...paid(deps), batches }, message),
     group: (deps, message, delivery) => group(paid(deps), message, delivery),
     handleBatch: (deps, message, invocation) => handleBatch(paid(deps), message, invocation),
   };

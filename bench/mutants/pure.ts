@@ -87,11 +87,6 @@ export const PURE: readonly Mutant[] = [
     ['orderOf(a, b) < 0', 'orderOf(a, b) <= 0'],
   ),
   ...mutantsOf(
-    'src/steps/call/reserve-call.ts',
-    ['test/domain/call-rate.test.ts'],
-    [' && machine.now() <= reserved.at + VOID_AFTER', ''],
-  ),
-  ...mutantsOf(
     'src/domain/downstream/http-answer.ts',
     ['test/downstream/http.test.ts'],
     ['isCut: left < 0', 'isCut: left <= 0'],
@@ -166,11 +161,6 @@ export const PURE: readonly Mutant[] = [
     ['message.hint || lock.fence >= fence', 'lock.fence >= fence'],
     ['fence > lock.fence + FENCES_AHEAD_MAX', 'fence >= lock.fence + FENCES_AHEAD_MAX'],
     ['lock.fence === fence && lock.holder === token', 'lock.holder === token'],
-  ),
-  ...mutantsOf(
-    'src/domain/operations/call-rate.ts',
-    ['test/domain/call-rate.test.ts'],
-    ['Math.ceil(1_000 / rate)', 'Math.floor(1_000 / rate)'],
   ),
   ...mutantsOf(
     'src/domain/fan-outs/fan-out.ts',

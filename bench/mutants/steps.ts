@@ -247,12 +247,6 @@ export const STEPS: readonly Mutant[] = [
     ['(uncounted === undefined || noted.isUncounted)', 'true'],
   ),
   ...mutantsOf(
-    'src/steps/call/reserve-call.ts',
-    ['test/steps/rate-line.test.ts'],
-    ['if (isOver) await', 'if (false) await'],
-    ['{ ...reserved.line, next: reserved.at }', 'reserved.line'],
-  ),
-  ...mutantsOf(
     'src/steps/lead/elect-leader.ts',
     ['test/steps/unconfigured.test.ts'],
     ['openBatch === undefined && blocked === undefined && ', ''],

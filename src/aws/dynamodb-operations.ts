@@ -11,7 +11,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import type { OperationName } from '../domain/ids.ts';
-import { type CallLine, LAST_FAILURE_MAX_BYTES, type WaitingTarget } from '../domain/operations/slots.ts';
+import { LAST_FAILURE_MAX_BYTES, type WaitingTarget } from '../domain/operations/slots.ts';
 import type { Operations } from '../ports/operations.ts';
 import type { Item } from '../rows/item.ts';
 import { pauseItem, WAITING_PREFIX } from '../rows/lock-rows.ts';
@@ -176,7 +176,6 @@ export const dynamoDBOperations = (client: DynamoDBDocumentClient, table: string
       });
       return marked !== undefined;
     },
-    reserveCall: async (operation, seen, next) => (await update(operation, lineUpdate(seen, next))) !== undefined,
   };
 };
 
@@ -189,25 +188,4 @@ const stayOf = ({ by }: WaitingTarget, which: 'this' | 'any') => {
   return by === undefined
     ? { ConditionExpression: 'attribute_exists(Entry) AND attribute_not_exists(EnqueuedBy)' }
     : { ConditionExpression: 'EnqueuedBy = :by', ExpressionAttributeValues: { ':by': by } };
-};
-
-/**
- * Replaces a schedule of calls if it is unchanged. A schedule gets a new `CallsSince` when its rate changes,
- * so `CallsSince` and `NextCallAt` together identify the schedule that was read.
- */
-const lineUpdate = (seen: CallLine | undefined, next: CallLine | undefined): Update => {
-  const isAsSeen = seen
-    ? `NextCallAt = :seen AND ${seen.since === undefined ? 'attribute_not_exists(CallsSince)' : 'CallsSince = :line'}`
-    : 'attribute_not_exists(NextCallAt)';
-  return {
-    set: next
-      ? 'SET NextCallAt = :next, CallRate = :rate, CallsSince = :since'
-      : 'REMOVE NextCallAt, CallRate, CallsSince',
-    when: isAsSeen,
-    values: {
-      ...(next ? { ':next': next.next, ':rate': next.rate, ':since': next.since } : {}),
-      ...(seen ? { ':seen': seen.next } : {}),
-      ...(seen?.since === undefined ? {} : { ':line': seen.since }),
-    },
-  };
 };

@@ -12,7 +12,10 @@ export type Millis = number;
 export type TaskId = Brand<'TaskId'>;
 /** A configured kind of work, for example `distribute-parcels`. Contains no `/`. */
 export type OperationName = Brand<'OperationName'>;
-/** The name of a configured limit, which operations share. Matches `OPERATION_NAME_PATTERN`. */
+/**
+ * The name of a configured limit, which operations share: it matches `OPERATION_NAME_PATTERN`. Or `rate:OPERATION` for
+ * the limit that an operation's `rateLimit` is short for.
+ */
 export type LimitName = Brand<'LimitName'>;
 /**
  * An operation and its grouping values. Only tasks of one Target share a batch. At most `TARGET_MAX_BYTES` bytes,

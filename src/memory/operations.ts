@@ -130,11 +130,5 @@ export const memoryOperations = (tables: Tables, gate: Gate, lag: Lag = upToDate
       write('operations.markWaking', operation, ({ waking, ...state }) =>
         waking?.id === seen ? { ...state, ...(next ? { waking: next } : {}) } : undefined,
       ),
-    reserveCall: (operation, seen, next) =>
-      write('operations.reserveCall', operation, ({ line, ...state }) =>
-        line?.next === seen?.next && line?.since === seen?.since
-          ? { ...state, ...(next ? { line: next } : {}) }
-          : undefined,
-      ),
   };
 };

@@ -1,7 +1,7 @@
 /** The store of the state that an operation's Targets share: slots, the slot queue, pauses and the call rate. */
 
 import type { Millis, OperationName } from '../domain/ids.ts';
-import type { AnswerForm, CallLine, OperationState, Pause, Slot, WaitingTarget } from '../domain/operations/slots.ts';
+import type { AnswerForm, OperationState, Pause, Slot, WaitingTarget } from '../domain/operations/slots.ts';
 import type { SlotPages } from './slot-pages.ts';
 
 /**
@@ -70,6 +70,4 @@ export interface Operations extends SlotPages<OperationName> {
     seen: string | undefined,
     next: NonNullable<OperationState['waking']> | undefined,
   ): Promise<boolean>;
-  /** Stores the queue of reserved calls, if it is still as `seen`. Undefined stands for no queue. */
-  reserveCall(operation: OperationName, seen: CallLine | undefined, next: CallLine | undefined): Promise<boolean>;
 }

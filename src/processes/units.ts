@@ -180,7 +180,6 @@ const operations: Prices<Operations> = {
   markThrottled: ofOperation,
   resetFailures: ofOperation,
   markWaking: ofOperation,
-  reserveCall: ofOperation,
 };
 
 const BUCKET_BYTES = 600;

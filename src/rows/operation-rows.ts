@@ -4,7 +4,6 @@
  */
 import type { OperationName } from '../domain/ids.ts';
 import {
-  type CallLine,
   NEW_OPERATION,
   type OperationState,
   type Slot,
@@ -34,8 +33,6 @@ const STATE: Attributes<
   throttledSince: 'ThrottledSince',
   answers: 'Answers',
 };
-/** Release 0.2.0 writes only `NextCallAt`. */
-const LINE: Attributes<CallLine> = { next: 'NextCallAt', rate: 'CallRate', since: 'CallsSince' };
 
 /** @throws NewerRow */
 export const operationStateOf = (stored: Item | undefined): OperationState => {
@@ -45,7 +42,6 @@ export const operationStateOf = (stored: Item | undefined): OperationState => {
     ...read(STATE, row),
     ...(row.InFlight === undefined ? {} : { inFlight: [...(row.InFlight as Set<Slot>)] }),
     ...(row.Paused === undefined ? {} : { paused: pauseOf(row.Paused as Item) }),
-    ...(row.NextCallAt === undefined ? {} : { line: read(LINE, row) }),
     ...(row.WakingId === undefined ? {} : { waking: { id: row.WakingId as string, at: row.WokenAt as number } }),
   };
 };

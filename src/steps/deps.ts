@@ -25,6 +25,8 @@ export interface LeadDeps {
   readonly locks: Locks;
   readonly operations: Operations;
   readonly buckets: Buckets;
+  /** For batches that wait under a limit for their next attempt. */
+  readonly batches: Pick<Batches, 'get'>;
   readonly queues: Queues;
   readonly machine: Machine;
   readonly report: Report;

@@ -85,7 +85,6 @@ const PROMISED: {
     resetFailures: 'none',
     noteAnswers: 'none',
     markWaking: 'none',
-    reserveCall: 'none',
   },
   buckets: { list: 'eventual', read: 'strong', write: 'none', enqueue: 'none', waiting: 'strong' },
   batches: {

@@ -85,7 +85,6 @@ export const callAll = async (ports: Ports): Promise<void> => {
     await operations.resetFailures(operation);
     await operations.noteAnswers(operation, 'without-results');
     await operations.markWaking(operation, undefined, { id: 'waking', at: NOW });
-    await operations.reserveCall(operation, undefined, { next: NOW, rate: 1, since: NOW });
     await operations.read(operation);
   }
 

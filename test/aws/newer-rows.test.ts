@@ -119,7 +119,6 @@ const CASES = (): Record<Exclude<RowKind, 'fleet name'>, Case> => ({
       () => stores.operations.addFailure(ship),
       () => stores.operations.resetFailures(ship),
       () => stores.operations.markWaking(ship, undefined, { id: 'waking', at: NOW }),
-      () => stores.operations.reserveCall(ship, undefined, { next: NOW, rate: 1, since: NOW }),
     ],
   },
   'slot page': {

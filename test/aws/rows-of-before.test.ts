@@ -2,6 +2,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { voidAttempts } from '../../src/aws/recovery.ts';
+import { NEW_OPERATION } from '../../src/domain/operations/slots.ts';
 import { batchKey } from '../../src/rows/batch-rows.ts';
 import { operationKey } from '../../src/rows/operation-rows.ts';
 import { makeResources, type Resources } from '../backends/resources.ts';
@@ -48,19 +49,16 @@ it('a local start does not count the attempt that was interrupted', async () => 
   expect(await stores.batches.get(id)).toMatchObject({ attempt: 1, countedAttempts: 0, runUntil: 0 });
 });
 
-it('a reserved call of 0.2.0 without a rate is read, and can be replaced', async () => {
+it('an operation with calls reserved by an earlier release is read, without these', async () => {
   const operation = operationName('reserved-before');
   const { clients, tables } = resources;
   await clients.dynamodb.send(
     new UpdateCommand({
       TableName: tables.batchLock,
       Key: operationKey(operation),
-      UpdateExpression: 'SET NextCallAt = :at',
-      ExpressionAttributeValues: { ':at': NOW },
+      UpdateExpression: 'SET NextCallAt = :at, CallRate = :rate, CallsSince = :at',
+      ExpressionAttributeValues: { ':at': NOW, ':rate': 1 },
     }),
   );
-  expect((await stores.operations.read(operation)).line).toEqual({ next: NOW });
-  const line = { next: NOW + 5, rate: 1, since: NOW };
-  expect(await stores.operations.reserveCall(operation, { next: NOW }, line)).toBe(true);
-  expect((await stores.operations.read(operation)).line).toEqual(line);
+  expect(await stores.operations.read(operation)).toEqual(NEW_OPERATION);
 });

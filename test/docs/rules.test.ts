@@ -41,7 +41,7 @@ const WITHOUT_BUG: Readonly<Record<string, Exception>> = {
 const rules = [...page.matchAll(/^### ([A-Z][1-9]\d?[a-c]?) \S.*$/gm)].map(([, tag = '']) => tag);
 
 /** A letter of a rule with a number, except in quotes or as part of a name. */
-const CITED = /(?<![\w"`#.$/-])[RLEGFHWTDPKONQJY][1-9]\d?[a-c]?(?!\w|["-]|'(?!s\b))/g;
+const CITED = /(?<![\w"`#.$/-])[RLEGFHWTDPKONQJYM][1-9]\d?[a-c]?(?!\w|["-]|'(?!s\b))/g;
 const TEXTS = /\.(?:ts|mts|mjs|js|md)$/;
 
 const tracked = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })

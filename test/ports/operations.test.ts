@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import {
   type AnswerForm,
-  type CallLine,
   NEW_OPERATION,
   type Pause,
   slotOf,
@@ -176,34 +175,6 @@ describeEach('operation rows', storeKinds, (stores) => {
       true,
       'with-results',
     ]);
-  });
-
-  it('reserve the next call for one of the callers that read the same line', async () => {
-    const { name } = fresh();
-    const [first, second] = [
-      { next: NOW, rate: 0.5, since: NOW - 9 },
-      { next: NOW + 5, rate: 0.5, since: NOW - 9 },
-    ];
-    const reserve = (seen: CallLine | undefined, next: CallLine | undefined) =>
-      stores().operations.reserveCall(name, seen, next);
-    expect([await reserve(undefined, first), await reserve(undefined, second)]).toEqual([true, false]);
-    expect((await read(name)).line).toEqual(first);
-    expect(await reserve({ ...first, next: NOW + 1 }, second), 'its end is another').toBe(false);
-    expect(await reserve({ ...first, since: NOW }, second), 'it is another line').toBe(false);
-    expect(await reserve({ next: NOW }, second), 'it is a line of ours').toBe(false);
-    expect(await reserve(first, second)).toBe(true);
-    expect((await read(name)).line).toEqual(second);
-  });
-
-  it('drop the line of reserved calls', async () => {
-    const { name } = fresh();
-    const line = { next: NOW, rate: 1, since: NOW };
-    await stores().operations.reserveCall(name, undefined, line);
-    await stores().operations.addFailure(name);
-    expect(await stores().operations.reserveCall(name, undefined, undefined)).toBe(false);
-    expect(await stores().operations.reserveCall(name, line, undefined)).toBe(true);
-    expect(await read(name)).toEqual({ ...NEW_OPERATION, failures: 1 });
-    expect(await stores().operations.reserveCall(name, undefined, line)).toBe(true);
   });
 
   it('show the function that wakes Targets; another can take over', async () => {

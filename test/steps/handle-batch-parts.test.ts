@@ -2,8 +2,6 @@ import { expect, it } from 'vitest';
 import { type Config, type Operation, operationFor } from '../../src/domain/config/resolved.ts';
 import type { Answer, Downstream } from '../../src/domain/downstream/downstream.ts';
 import { batchIdOf } from '../../src/domain/ids.ts';
-import { LEAST_AHEAD } from '../../src/domain/operations/call-rate.ts';
-import type { CallLine } from '../../src/domain/operations/slots.ts';
 import type { Delivery } from '../../src/ports/machine.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { electLeader } from '../../src/steps/lead/elect-leader.ts';
@@ -262,76 +260,5 @@ suite('the batch handler', () => {
     [kit.calls.length, kit.answers] = [0, [LATER]];
     await handleBatch(patient, { kind: 'due', batchId: batch }, PLENTY);
     expect([kit.calls.flatMap(({ items }) => items).length, await until()]).toEqual([4, kit.now - NOW + deadline]);
-  });
-
-  /** Replaces the line of reserved calls. */
-  const setLine = async (line: CallLine | undefined): Promise<void> => {
-    await kit.operations.reserveCall(ship, (await kit.operations.read(ship)).line, line);
-  };
-  const line = async () => (await kit.operations.read(ship)).line;
-
-  it('sends an early message again with the moment reserved under the rate', async () => {
-    const batch = await sealed(1);
-    const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
-    const [rate, since] = [0.1, NOW - 9];
-    await setLine({ next: NOW + 5_000, rate, since });
-    await handleBatch(slow, { kind: 'due', batchId: batch }, PLENTY);
-    const message = { kind: 'due' as const, batchId: batch, at: NOW + 5_000, line: since };
-    expect([kit.calls.length, kit.sent.batch]).toEqual([0, [{ ...message, delay: 5 }]]);
-    kit.now = NOW + 4_500;
-    await handleBatch(slow, message, PLENTY);
-    expect([kit.calls.length, kit.now]).toEqual([1, NOW + 5_000]);
-    expect(await line()).toEqual({ next: NOW + 15_000, rate, since });
-  });
-
-  it('reserves no moment for a batch that finds none in reach; the batch waits', async () => {
-    const batch = await sealed(1);
-    const slow = { ...kit, config: withOperation({ rateLimit: 1 }) };
-    const full = { next: NOW + LEAST_AHEAD + 1, rate: 1, since: NOW - 9 };
-    await setLine(full);
-    kit.chance = 0.99;
-    await handleBatch(slow, { kind: 'due', batchId: batch }, PLENTY);
-    expect([kit.sent.batch, await line()]).toEqual([
-      [{ kind: 'due', batchId: batch, held: expect.anything(), delay: 59 }],
-      full,
-    ]);
-    // The batch has then been in line for ten minutes, and the line is as long as before.
-    kit.now = NOW + 600_000;
-    await setLine({ ...full, next: kit.now + LEAST_AHEAD + 1 });
-    await handleBatch(slow, { kind: 'due', batchId: batch }, PLENTY);
-    expect(kit.sent.batch[1]).toEqual({
-      kind: 'due',
-      batchId: batch,
-      at: kit.now + LEAST_AHEAD + 1,
-      line: NOW - 9,
-      delay: 60,
-    });
-  });
-
-  it('removes the line of reserved calls if there is no rate any more', async () => {
-    const batch = await sealed(1);
-    await setLine({ next: NOW + 50_000, rate: 1, since: NOW });
-    await handleBatch(kit, { kind: 'due', batchId: batch, at: NOW + 40_000, line: NOW }, PLENTY);
-    expect([kit.calls.length, await line()]).toEqual([1, undefined]);
-  });
-
-  it('keeps the line of a newer rate during an attempt under the old rate', async () => {
-    const batch = await sealed(2);
-    await setLine(undefined);
-    const slow = { ...kit, config: withOperation({ rateLimit: 0.1 }) };
-    const newer = { rate: 4, since: NOW + 1 };
-    const downstream: Downstream = {
-      call: async (call) => {
-        kit.calls.push(call);
-        // The rate was raised meanwhile, and another function began a line for the new rate.
-        if (kit.calls.length === 1) await setLine({ ...newer, next: NOW + 100 });
-        return kit.calls.length === 1
-          ? { kind: 'refused', reason: 'answered 400', suspect: 'an-item' }
-          : { kind: 'all-succeeded' };
-      },
-    };
-    await handleBatch({ ...slow, downstreamOf: () => downstream }, { kind: 'due', batchId: batch }, PLENTY);
-    expect([sizes(), kit.now]).toEqual([[2, 1, 1], NOW + 350]);
-    expect(await line()).toEqual({ ...newer, next: NOW + 600 });
   });
 });

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import type { DueMessage } from '../../src/domain/batches/messages.ts';
+import { operationFor } from '../../src/domain/config/resolved.ts';
 import { type BatchId, batchIdOf, operationOf, type Token } from '../../src/domain/ids.ts';
-import { MOST_AHEAD } from '../../src/domain/operations/call-rate.ts';
+import { NEW_BUCKET } from '../../src/domain/limits/bucket.ts';
+import { bucketsOf, type Counted } from '../../src/domain/limits/limits.ts';
+import { lineUnder } from '../../src/domain/limits/line.ts';
 import { MINUTE, SECOND } from '../../src/domain/timings.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
 import { finishBatch } from '../../src/steps/lead/finish-batch.ts';
@@ -41,16 +44,17 @@ suite('a paused batch', () => {
     expect(kit.calls).toHaveLength(1);
   });
 
-  it("keeps few messages while it waits far back in the rate's line of calls (H1)", async () => {
+  it('keeps few messages while it waits for a call under its rate, far ahead (H1)', async () => {
     const batchId = await sealed();
     await kit.operations.resume(operationOf(where), pause.id, NOW);
     const rated = { ...kit, config: aConfig({ rateLimit: 1 }) };
+    const [{ bucket, allows }] = bucketsOf(rated.config, operationFor(rated.config, operationOf(where)), where) as [
+      Counted,
+    ];
+    const line = { ...lineUnder(undefined, allows, kit.now), callsAt: kit.now + 121 * MINUTE };
+    await kit.buckets.write(bucket, 0, { ...NEW_BUCKET, line });
     let messages: readonly DueMessage[] = [{ kind: 'due', batchId }];
     for (let minute = 0; minute < 120; minute += 1) {
-      const { line } = await kit.operations.read(operationOf(where));
-      // The longest line that is allowed.
-      const full = { next: kit.now + MOST_AHEAD + 1, rate: 1, since: line?.since ?? kit.now };
-      await kit.operations.reserveCall(operationOf(where), line, full);
       messages = await looked(
         messages.flatMap((each) => (minute % 5 === 0 ? [each, each] : [each])),
         rated,
@@ -59,7 +63,8 @@ suite('a paused batch', () => {
       expect(messages.length).toBeLessThanOrEqual(32);
     }
     expect(kit.calls).toHaveLength(0);
-    await looked(messages);
+    kit.now += 2 * MINUTE;
+    await looked(messages, rated);
     expect(kit.calls).toHaveLength(1);
   });
 

@@ -21,7 +21,7 @@ import { checkFannedOut } from './fanned-out.ts';
 import { checkInTime } from './in-time.ts';
 import { checkLargeAnswers } from './large-answers.ts';
 import { checkLedInTime } from './led-in-time.ts';
-import { checkLimits } from './limits.ts';
+import { checkLimits, checkWaits } from './limits.ts';
 import { checkMerged, merges } from './merged.ts';
 import { checkNotified } from './notified.ts';
 import { checkPoison } from './poison.ts';
@@ -44,6 +44,7 @@ export const checkAtRest = (evidence: Evidence): void => {
   checkPoison(evidence);
   checkFannedOut(evidence);
   checkLimits(evidence);
+  checkWaits(evidence);
   if (evidence.isCalm) checkInTime(evidence);
   checkLedInTime(evidence);
 };

@@ -46,6 +46,8 @@ export interface ConfigChange {
    * The changed fields. They keep their values until a later change; null removes the operation until its next change.
    */
   readonly to: Partial<Operation> | null;
+  /** The limits from then on. @default - as before */
+  readonly limits?: Config['limits'];
 }
 
 /** A configuration, and the moment from which functions start with it. */
@@ -68,12 +70,13 @@ export class Configurations {
     const all: Configured[] = [{ from: Number.NEGATIVE_INFINITY, config }];
     let complete = config;
     const removed = new Set<string>();
-    for (const { at, operation, to } of changes) {
+    for (const { at, operation, to, limits } of changes) {
       const isMeant = ({ operation: name }: Operation): boolean => operation === undefined || name === operation;
       for (const each of Object.values(complete.operations).filter(isMeant))
         if (to) removed.delete(each.operation);
         else removed.add(each.operation);
       complete = withOperations(complete, (each) => (to && isMeant(each) ? to : {}));
+      if (limits) complete = { ...complete, limits };
       const kept = Object.entries(complete.operations).filter(([name]) => !removed.has(name));
       all.push({ from: START + at, config: { ...complete, operations: Object.fromEntries(kept) } });
     }

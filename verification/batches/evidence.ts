@@ -46,9 +46,9 @@ import type { Poison } from './poison.ts';
  * - Unless `mayStopAmidWork` or `mayOverlap`: every started attempt makes a call.
  * - Unless `mayStopAmidWork` or `mayOverlap`: a task that failed as exhausted was included in a call.
  * - Unless `mayOverlap`: calls of one batch do not overlap, and a retry waits for the requested pause (up to `skew`).
- * - If `isCalm`: calls stay within the `rateLimit` configured at the time.
- * - If `isCalm`: a batch waits for `rateLimit` no longer than the calls before it need, plus a sleep of a minute and
- * one horizon of reservations.
+ * - Always: calls stay within the limits configured at the time, including `rateLimit`.
+ * - Unless messages were lost: a call waits for its limits no longer than the calls before it need, plus half an hour
+ * after the last fault. If `isCalm`: plus three minutes.
  * - With `poison`: a task at fault fails no other task, and does not keep the circuit open for other Targets.
  * - Always: a settled task was settled for a valid reason, and its callback is sent.
  * - Always: a task keeps the version and sending time of its message, however often that is delivered; only a newer

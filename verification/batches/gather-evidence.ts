@@ -1,5 +1,6 @@
 /** Gathers the evidence of a schedule for its judges, and decides which promises apply to it. */
 import { type Millis, type OperationName, operationOf, type Target } from '../../src/domain/ids.ts';
+import { isLimited } from '../../src/domain/limits/limits.ts';
 import { START } from '../../src/virtual/trace.ts';
 import type { Account } from './account.ts';
 import type { Configurations } from './configurations.ts';
@@ -72,12 +73,13 @@ export const gatherEvidence = (account: Account, { flushes, redriven }: People):
   };
 };
 
-/** Operations whose batches may have to wait for a slot, for their circuit, or for the end of a pause. */
+/** Operations whose batches may have to wait for a slot, a moment, their circuit, or the end of a pause. */
 const waitFor = (configs: Configurations, pauses: NonNullable<Scenario['pauses']>): ReadonlySet<OperationName> => {
   const limited = configs.all
     .flatMap(({ config }) => Object.values(config.operations))
     .filter(
-      ({ concurrency: { perTarget, total }, circuit }) => perTarget !== null || total !== null || circuit !== null,
+      ({ concurrency: { perTarget, total }, circuit, ...operation }) =>
+        perTarget !== null || total !== null || circuit !== null || isLimited(operation),
     );
   const paused = pauses.map(({ of }) => operationOf(of as Target));
   return new Set([...limited.map(({ operation }) => operation), ...paused]);

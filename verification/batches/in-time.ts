@@ -4,15 +4,15 @@
  */
 import { type Batch, membersOf } from '../../src/domain/batches/batch.ts';
 import { waitEnd } from '../../src/domain/batches/policy.ts';
-import { type Operation, operationFor } from '../../src/domain/config/resolved.ts';
+import { operationFor } from '../../src/domain/config/resolved.ts';
 import { type Millis, operationOf, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
+import { isLimited } from '../../src/domain/limits/limits.ts';
 import { runNumber } from '../../src/domain/tasks/task.ts';
 import { MINUTE } from '../../src/domain/timings.ts';
 import { PACE } from '../../src/steps/slots/wake.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
-import { checkRates } from './rate-limit.ts';
 import { checkStarvation } from './starvation.ts';
 import { checkSweeps } from './sweeps.ts';
 
@@ -23,7 +23,6 @@ export const checkInTime = (evidence: Evidence): void => {
     checkSealed(evidence, batch);
     checkCalled(evidence, batch, callsOf.get(batch.id) ?? []);
   }
-  checkRates(evidence);
   checkBytes(evidence);
   checkFlushes(evidence);
   checkExpiries(evidence);
@@ -37,15 +36,13 @@ export const checkInTime = (evidence: Evidence): void => {
   // detected by the next sweep.
   const patience = evidence.slack + (2_000 * most) / PACE + (evidence.configs.change ? MINUTE : 0);
   demand(longest <= patience, 'no Target waits although a slot is free', { longest, most });
-  // A batch that waits for the end of its operation's pause checks its Target once a minute. A batch that waits for its
-  // rate checks its Target at the batch's reserved moment.
-  const hasRate = evidence.configs.all.some(({ config }) => Object.values(config.operations).some(isRated));
-  demand(hasRate || longestForPaused <= patience + 2 * MINUTE, 'a paused Target gives its slots to waiting Targets', {
+  // A batch that waits for the end of its operation's pause checks its Target once a minute. A batch that waits under a
+  // limit checks its Target at its moment.
+  const hasLimits = evidence.configs.all.some(({ config }) => Object.values(config.operations).some(isLimited));
+  demand(hasLimits || longestForPaused <= patience + 2 * MINUTE, 'a paused Target gives its slots to waiting Targets', {
     longestForPaused,
   });
 };
-
-const isRated = ({ rateLimit }: Operation): boolean => rateLimit !== null;
 
 /** The longest time between a read of the waiting rows and the write that depends on the read. */
 const MOMENT: Millis = 1_000;
@@ -145,10 +142,11 @@ const checkCalled = (
   batch: Batch,
   made: readonly LoggedCall[],
 ): void => {
-  const { retry, circuit, rateLimit, downstream } = operationFor(config, batch.operation);
+  const operation = operationFor(config, batch.operation);
+  const { retry, circuit, downstream } = operation;
   const { minDelay, maxDelay } = retry;
   // In these cases a batch may wait: for the end of a pause, for the downstream to recover, or for earlier calls.
-  if (wasPaused || circuit || rateLimit !== null || configs.change) return;
+  if (wasPaused || circuit || isLimited(operation) || configs.change) return;
   const calls = made.toSorted((a, b) => a.at - b.at);
   const [first] = calls;
   const { sealedAt = Number.POSITIVE_INFINITY } = batch;

@@ -11,6 +11,7 @@ import { type FaultRates, NO_FAULTS } from '../../src/virtual/faults.ts';
 import { type Random, seeded } from '../../src/virtual/random.ts';
 import { faults } from '../harness/random-faults.ts';
 import { configOf } from './configurations.ts';
+import { randomLimits } from './random-limits.ts';
 import type { Scenario } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
 
@@ -31,17 +32,22 @@ export const largeScenarioOf = (seed: number): Scenario => {
   const pauses = random.chance(0.3)
     ? [{ at: random.int(0, span), lasts: random.int(1_000, 600_000), of: random.pick(operations.slice(1)) }]
     : [];
+  const limited = randomLimits(seed, 1 / 5, span, [5, 20, 100]);
   return {
     seed,
-    config: configOf(
-      random.chance(0.7) ? AS_THEY_COME : { maxMessages: 500, maxWait: 1_000 },
-      Object.fromEntries(operations.map((name) => [name, operation(random, name)])),
-    ),
+    config: {
+      ...configOf(
+        random.chance(0.7) ? AS_THEY_COME : { maxMessages: 500, maxWait: 1_000 },
+        Object.fromEntries(operations.map((name) => [name, { ...operation(random, name), ...limited.named() }])),
+      ),
+      limits: limited.limits,
+    },
     sends,
     flushes: [],
     pauses,
     redrives: random.chance(0.3) ? [{ at: span + 60_000, times: 1 }] : [],
     purges: [],
+    changes: limited.changes,
     faults: isCalm ? NO_FAULTS : lessOften(faults(random)),
     faultsEnd: random.pick([30_000, 300_000]),
     patrol: random.chance(0.5),

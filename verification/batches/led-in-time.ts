@@ -11,11 +11,11 @@ import { type Evidence, waitsOf } from './evidence.ts';
  * A dead letter waits for a sweep, and then for up to the longest delay of a message. In addition, the message may be
  * late and the leader may be paused.
  */
-const LED_WITHIN: Millis = 2 * MAX_DELAY;
+export const LED_WITHIN: Millis = 2 * MAX_DELAY;
 
 /**
  * Each Target with waiting tasks gets a leader, and its batch is sealed, within {@link LED_WITHIN} after the batch is
- * due or after the last fault. Operations whose batches may have to wait for a cap, circuit or pause are left out.
+ * due or after the last fault. Operations whose batches may have to wait for a cap, limit, circuit or pause are left out.
  * @throws Violation
  */
 export const checkLedInTime = ({ config, tables, waitFor, repairedAt }: Evidence): void => {

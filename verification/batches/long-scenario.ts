@@ -12,6 +12,7 @@ import { type Random, seeded } from '../../src/virtual/random.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
 import { type ConfigChange, configOf } from './configurations.ts';
 import { lessOften } from './large-scenario.ts';
+import { randomLimits } from './random-limits.ts';
 import type { Scenario, Stop } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
 
@@ -40,11 +41,14 @@ export const longScenarioOf = (seed: number): Scenario => {
     const from = within(episode);
     return { from, until: from + Math.min(lasts(from), 40 * DAY), of: random.pick(STOPPED) };
   });
+  const limited = randomLimits(seed, 1 / 4, end, [0.2, 5]);
+  const operations = names.map((name) => [name, { ...operation(random, name), ...limited.named() }]);
   return {
     seed,
-    config: configOf(AS_THEY_COME, Object.fromEntries(names.map((name) => [name, operation(random, name)])), {
-      ops: { kind: 'queue', name: 'ops' },
-    }),
+    config: {
+      ...configOf(AS_THEY_COME, Object.fromEntries(operations), { ops: { kind: 'queue', name: 'ops' } }),
+      limits: limited.limits,
+    },
     sends: sendsIn(random, names, episodes),
     flushes: some(0.2, 1, (episode) => ({ at: within(episode), target: targetOf(random, names) })),
     cancels: some(0.2, 2, (episode) => ({ at: within(episode), id: idOf(random) })),
@@ -58,7 +62,7 @@ export const longScenarioOf = (seed: number): Scenario => {
     })),
     purges: [],
     sendsAgain: [end + MINUTE],
-    changes: changesIn(random, names, episodes, end),
+    changes: [...changesIn(random, names, episodes, end), ...limited.changes].toSorted((a, b) => a.at - b.at),
     stops,
     faults: random.chance(0.3) ? NO_FAULTS : lessOften({ ...faults(random), ...moreFaults(seed) }),
     faultsEnd: random.pick([0, DAY, end, end]),

@@ -8,6 +8,7 @@ import { type Random, seeded, seedOf } from '../../src/virtual/random.ts';
 import { faults, moreFaults } from '../harness/random-faults.ts';
 import { type ConfigChange, configOf } from './configurations.ts';
 import { fanningOut } from './fanned-out.ts';
+import { randomLimits } from './random-limits.ts';
 import type { Scenario } from './scenario.ts';
 import { NOWHERE } from './simulated-downstream.ts';
 
@@ -45,16 +46,20 @@ const ofTasks = (seed: number): Scenario => {
     ? Array.from({ length: random.int(1, 2) }, () => random.int(0, span + 60_000))
     : [];
   const batched = operation(random);
+  const limited = randomLimits(seed, 1 / 4, span, [0.2, 1, 5]);
   const scenario: Scenario = {
     seed,
-    config: configOf(gathering(seed), { [OPERATION]: { ...batched, ...handling(seed) } }, { ops }),
+    config: {
+      ...configOf(gathering(seed), { [OPERATION]: { ...batched, ...handling(seed), ...limited.named() } }, { ops }),
+      limits: limited.limits,
+    },
     sends: outOfOrder(seed, [...sends, ...oddSends(random, sends)]),
     flushes,
     cancels,
     pauses,
     redrives,
     purges,
-    changes: [...rates(seed, span), ...caps(seed, span, batched)].toSorted((a, b) => a.at - b.at),
+    changes: [...rates(seed, span), ...caps(seed, span, batched), ...limited.changes].toSorted((a, b) => a.at - b.at),
     faults: { ...faults(random), ...moreFaults(seed) },
     faultsEnd: random.pick([0, 30_000, 300_000, 1_800_000]),
     ...hotKeys(seed),

@@ -23,6 +23,7 @@ const bare = ({ batch }: Operation): Partial<Operation> => ({
   concurrency: { perTarget: null, total: null },
   callbacks: { failed: null, succeeded: null },
   rateLimit: null,
+  limits: [],
   circuit: null,
 });
 

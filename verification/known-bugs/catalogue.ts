@@ -7,6 +7,7 @@ import type { Scenario } from '../batches/scenario.ts';
 import type { KnownBug } from './bug.ts';
 import { HANDLING_BUGS } from './handling.ts';
 import { LEADING_BUGS } from './leading.ts';
+import { LIMIT_BUGS } from './limiting.ts';
 import { REGISTERING_BUGS } from './registering.ts';
 import { REPAIRING_BUGS } from './repairing.ts';
 import { RESULT_BUGS } from './results.ts';
@@ -17,6 +18,7 @@ export const KNOWN_BUGS: readonly KnownBug[] = [
   ...LEADING_BUGS,
   ...REGISTERING_BUGS,
   ...HANDLING_BUGS,
+  ...LIMIT_BUGS,
   ...RESULT_BUGS,
   ...SHARING_BUGS,
   ...LOAD_BUGS,

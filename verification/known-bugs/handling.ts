@@ -1,13 +1,9 @@
 /** Bugs in calling the downstream. */
-import type { Batch } from '../../src/domain/batches/batch.ts';
-import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
-import type { OperationName, Token } from '../../src/domain/ids.ts';
-import { NAP, VOID_AFTER } from '../../src/domain/operations/call-rate.ts';
-import { delaySeconds, HANDLER_OVERHEAD } from '../../src/domain/timings.ts';
+import type { Token } from '../../src/domain/ids.ts';
+import { HANDLER_OVERHEAD } from '../../src/domain/timings.ts';
 import type { Batches } from '../../src/ports/batches.ts';
 import { handleBatch } from '../../src/steps/call/handle-batch.ts';
-import { withOperations } from '../batches/configurations.ts';
 import { merging } from '../batches/merged.ts';
 import { type Bug, type KnownBug, withOperation } from './bug.ts';
 import * as moments from './moment-scenarios.ts';
@@ -145,39 +141,6 @@ const repeatedStartNotRecognised = withStart((batches) => ({
   },
 }));
 
-/** The same moment is reserved for several calls. */
-const rateIgnored: Bug = {
-  handleBatch: (deps, message, delivery) =>
-    handleBatch({ ...deps, operations: { ...deps.operations, reserveCall: async () => true } }, message, delivery),
-};
-
-/**
- * As in release 0.2.0: a batch reserves its moment however far ahead that is, and reservations survive pauses and
- * changes of the rate.
- */
-const reservationsUnlimited: Bug = {
-  handleBatch: async (deps, message, delivery) => {
-    if (message.kind === 'completion') return handleBatch(deps, message, delivery);
-    const { operation } = (await deps.batches.get(message.batchId)) as Batch;
-    const { rateLimit } = operationFor(deps.config, operation);
-    const { line, paused } = await deps.operations.read(operation);
-    const now = deps.machine.now();
-    const kept = message.at !== undefined && now <= message.at + VOID_AFTER ? message.at : undefined;
-    if (rateLimit !== null && !paused) {
-      const at = Math.ceil(kept ?? Math.max(now, line?.next ?? 0));
-      const next = { next: at + 1_000 / rateLimit, rate: 1, since: 1 };
-      if (kept === undefined && !(await deps.operations.reserveCall(operation, line, next)))
-        return deps.queues.batch({ kind: 'due', batchId: message.batchId }, 1);
-      if (at > now + NAP)
-        return deps.queues.batch({ kind: 'due', batchId: message.batchId, at }, delaySeconds(at - now));
-    }
-    // This bug keeps within the rate by itself, so the real rate limit is off and does not remove its reservations.
-    const config = withOperations(deps.config, () => ({ rateLimit: null }));
-    const operations = { ...deps.operations, reserveCall: async () => true };
-    return handleBatch({ ...deps, config, operations }, message, delivery);
-  },
-};
-
 /** A call that the downstream refuses fails for all its items, and is not halved. */
 const refusedCallNotHalved = misreadResults((answer) => {
   if (answer.kind !== 'refused') return answer;
@@ -208,33 +171,6 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
   ['task fails after one attempt', onlyOneAttempt, /only after the last attempt/],
   ['Retry-After ignored', retryAfterIgnored, /a retry waits for the pause/],
   ['throttled attempt counts', throttledAttemptCounts, /does not count/],
-  ['rate ignored', rateIgnored, /calls stay within rateLimit/, scenarios.withoutFaults],
-  [
-    'reserved moments outlive a pause',
-    reservationsUnlimited,
-    /waits for rateLimit no longer/,
-    scenarios.withRate({ pauses: [{ at: 60_000, lasts: 960_000, of: 'ship' as OperationName }] }),
-  ],
-  [
-    'reserved moments outlive a change of the rate',
-    reservationsUnlimited,
-    /waits for rateLimit no longer/,
-    scenarios.withRate({ changes: [{ at: 60_000, to: { rateLimit: 20 } }] }),
-  ],
-  [
-    'reserved moments outlive a time without a rate',
-    reservationsUnlimited,
-    /waits for rateLimit no longer/,
-    scenarios.withRate(
-      {
-        changes: [
-          { at: 60_000, to: { rateLimit: null } },
-          { at: 1_000_000, to: { rateLimit: 0.05 } },
-        ],
-      },
-      [1_010_000],
-    ),
-  ],
   ['refused call not halved', refusedCallNotHalved, /result is the downstream's answer/],
   ['answer too large counts as no answer', largeAnswerCountsAsNone, /too large, a call is repeated with half/],
   ['reduced call size forgotten', reducedSizeForgotten, /too large, a call is repeated with half/],

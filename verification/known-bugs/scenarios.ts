@@ -2,7 +2,8 @@
  * Scenarios for bugs that few of the usual scenarios show. Each function changes a usual scenario so that the bug is
  * likely to matter.
  */
-import type { Millis, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import type { LimitName, OperationName, Target, TaskId } from '../../src/domain/ids.ts';
 import { NO_FAULTS } from '../../src/virtual/faults.ts';
 import { withOperations } from '../batches/configurations.ts';
 import type { Scenario } from '../batches/scenario.ts';
@@ -93,12 +94,13 @@ export const sustained = (scenario: Scenario) => {
   };
 };
 
-/** A hundred batches with a rate of one call in twenty seconds, and other events in the meantime. */
-export const withRate =
-  (meanwhile: Partial<Scenario>, comesLater: readonly Millis[] = []) =>
+type Limit = Config['limits'][LimitName];
+
+/** Sixty batches of twelve Targets under one limit, without anything else that tasks may wait for. */
+export const underLimit =
+  (limit: Partial<Limit>, meanwhile: Partial<Scenario> = {}) =>
   (scenario: Scenario): Partial<Scenario> => {
     const { config } = withoutPolicies(scenario);
-    const at = [...Array.from({ length: 100 }, (_, n) => n * 100), ...comesLater];
     return {
       faults: NO_FAULTS,
       outages: [],
@@ -107,15 +109,36 @@ export const withRate =
       pauses: [],
       redrives: [],
       changes: [],
-      config: withOperations(config, ({ batch }) => ({
-        shards: 1,
-        batch: { ...batch, maxSize: 1 },
-        rateLimit: 0.05,
+      config: {
+        ...withOperations(config, ({ batch }) => ({
+          shards: 1,
+          batch: { ...batch, maxSize: 1 },
+          limits: ['vendor' as LimitName],
+        })),
+        limits: { ['vendor' as LimitName]: { ...NO_LIMIT, ...limit } },
+      },
+      sends: Array.from({ length: 60 }, (_, n) => ({
+        at: n * 100,
+        body: `{"id":"l${n}","operation":"ship","payload":{"depot":${n % 12}}}`,
       })),
-      sends: at.map((at, n) => ({ at, body: `{"id":"l${n}","operation":"ship","payload":{"depot":1}}` })),
       ...meanwhile,
     };
   };
+
+const NO_LIMIT: Limit = {
+  calls: null,
+  weight: null,
+  per: 1_000,
+  burst: 1,
+  key: null,
+  concurrency: { calls: null, weight: null },
+};
+
+/** Batch handlers stand still, some of them just before their call. */
+export const suspendedUnderLimit = underLimit({ calls: 1 }, { faults: { ...NO_FAULTS, pause: 0.02 }, faultsEnd: HOUR });
+
+/** Two calls may be in progress at once, and attempts make several calls. */
+export const inProgressUnderLimit = underLimit({ calls: 20, concurrency: { calls: 2, weight: null } });
 
 /** An operation is paused before tasks arrive for more Targets than are woken at once, and is resumed after a sweep. */
 export const manyTargetsBlocked = (scenario: Scenario) => ({

@@ -5,8 +5,8 @@ import { LIMIT_CALLS } from './requests.ts';
 import { NEXT_SHOWN, WAITING_COUNTED } from './views.ts';
 
 const limit = {
-  limit: text('The name of the limit.'),
-  operations: list(z.string(), 'The operations that name the limit.'),
+  limit: text('The name of the limit, or `rate:OPERATION` for the `rateLimit` of an operation.'),
+  operations: list(z.string(), 'The operations whose calls count.'),
   calls: z.optional(number('Most calls that start in any span of `perSeconds`.')),
   weight: z.optional(number('Largest sum of the task weights of these calls.')),
   perSeconds: number('The length of the span, in seconds.'),
@@ -79,7 +79,9 @@ export type LimitBucket = z.infer<typeof BUCKET>;
 export const LIMITS_DESCRIBED = describeCalls(LIMIT_CALLS, {
   listLimits: {
     summary: 'Lists the configured limits',
-    answers: { 200: { description: 'All configured limits.', schema: LIMITS } },
+    answers: {
+      200: { description: 'All configured limits, and those that a `rateLimit` is short for.', schema: LIMITS },
+    },
   },
   getLimit: {
     summary: 'Gets a limit, with the use and the queue of its buckets',

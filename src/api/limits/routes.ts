@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import pLimit from 'p-limit';
 import type { LimitName } from '../../domain/ids.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
-import { allowedIn } from '../../domain/limits/limits.ts';
+import { allowedIn, limitNamed, limitNames } from '../../domain/limits/limits.ts';
 import { ungranted } from '../../domain/limits/queue.ts';
 import { rowsOf } from '../../steps/limits/plan.ts';
 import { serve } from '../shared/calls.ts';
@@ -20,15 +20,21 @@ export const limitRoutes = (deps: ApiDeps): Hono => {
   const { config, buckets } = deps;
   return serve(deps, LIMIT_CALLS, {
     listLimits: async ({ context }) =>
-      context.json({ limits: Object.keys(config.limits).map((name) => limitView(config, name as LimitName)) }),
+      context.json({
+        limits: limitNames(config).flatMap((name) => {
+          const limit = limitNamed(config, name);
+          return limit ? [limitView(config, name, limit)] : [];
+        }),
+      }),
 
     getLimit: async ({ context, part, query }) => {
       const name = part('name') as LimitName;
-      if (!Object.hasOwn(config.limits, name)) throw noSuchLimit(part('name'));
-      const { key, limit, cursor } = query();
-      const { items, ...next } = await buckets.list(name, limit, cursor, key || undefined);
+      const limit = limitNamed(config, name);
+      if (!limit) throw noSuchLimit(part('name'));
+      const { key, limit: most, cursor } = query();
+      const { items, ...next } = await buckets.list(name, most, cursor, key || undefined);
       const shown = await pLimit(AT_ONCE).map(items, (id) => look(deps, id));
-      return context.json({ ...limitView(config, name), buckets: shown.flat(), ...next });
+      return context.json({ ...limitView(config, name, limit), buckets: shown.flat(), ...next });
     },
   });
 };

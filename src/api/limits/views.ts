@@ -1,8 +1,9 @@
 /** Limits and their buckets as the HTTP API shows them. */
+import type { Limit } from '../../domain/config/limits.ts';
 import type { Config } from '../../domain/config/resolved.ts';
 import type { LimitName, Millis } from '../../domain/ids.ts';
 import { type Bucket, chanceIn, hasLeases, underWay } from '../../domain/limits/bucket.ts';
-import { type Counted, labelOf } from '../../domain/limits/limits.ts';
+import { type Counted, labelOf, usersOf } from '../../domain/limits/limits.ts';
 import { startedIn } from '../../domain/limits/line.ts';
 import type { WaitingCall } from '../../domain/limits/queue.ts';
 import { SECOND } from '../../domain/timings.ts';
@@ -12,15 +13,11 @@ import type { LimitBucket, Limit as LimitShown } from './responses.ts';
 /** How many of those who wait are counted, and how many of them are listed. */
 export const [WAITING_COUNTED, NEXT_SHOWN] = [100, 10];
 
-export const limitView = (
-  { limits, operations }: Pick<Config, 'limits' | 'operations'>,
-  name: LimitName,
-): LimitShown => {
-  const limit = limits[name] as NonNullable<(typeof limits)[LimitName]>;
+export const limitView = (config: Pick<Config, 'operations'>, name: LimitName, limit: Limit): LimitShown => {
   const { calls, weight, per, burst, key, concurrency } = limit;
   return {
     limit: name,
-    operations: Object.values(operations).flatMap((each) => (each.limits.includes(name) ? [each.operation] : [])),
+    operations: [...usersOf(config, name)],
     ...(calls === null ? {} : { calls }),
     ...(weight === null ? {} : { weight }),
     perSeconds: per / SECOND,
@@ -39,7 +36,7 @@ export const limitView = (
 
 /** @param waiting those who wait, the next first, at most {@link WAITING_COUNTED}. */
 export const bucketView = (
-  config: Pick<Config, 'limits'>,
+  config: Pick<Config, 'limits' | 'operations'>,
   { bucket: id, name, allows }: Counted,
   bucket: Bucket,
   waiting: readonly WaitingCall[],

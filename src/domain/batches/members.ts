@@ -22,7 +22,7 @@ export interface Member extends Pick<NewTask, 'callback' | 'fanOutItem' | 'merge
 }
 
 /** A member of a batch that has no result yet. */
-export interface OpenTask extends Member {
+export interface OpenTask extends Member, Pick<NewTask, 'weight'> {
   readonly payload: string;
   /** See {@link TaskResult.payloadRow}. */
   readonly payloadRow?: PayloadRow;
@@ -60,7 +60,7 @@ export const membersAmong = (stored: readonly Loaded[], batch: BatchId): Members
   const count = (status: Outcome['status']): number => ended.filter((member) => member.status === status).length;
   return {
     open: open.flatMap(({ task, payload }): OpenTask[] =>
-      payload === undefined ? [] : [{ ...memberOf(task), payload, ...payloadRowOf(task) }],
+      payload === undefined ? [] : [{ ...memberOf(task), payload, ...weightIn(task), ...payloadRowOf(task) }],
     ),
     lost: open.filter(({ payload }) => payload === undefined).map(({ task }) => memberOf(task)),
     ended,
@@ -75,6 +75,8 @@ export const isOpenIn = (task: Task, batch: BatchId): boolean =>
 
 /** Whether a member has left the batch. Only a redrive removes a member, and only failed tasks can be redriven. */
 export const hasLeft = (task: Task, batch: BatchId): boolean => !belongs(task, batch) && runNumber(task) > 1;
+
+const weightIn = ({ weight }: Task): Pick<NewTask, 'weight'> => (weight === undefined ? {} : { weight });
 
 const memberOf = (task: Task): Member => {
   const { id, callback, fanOutItem, mergeKeys } = task;

@@ -104,10 +104,6 @@ interface GrantedToBatch {
 export interface DueMessage {
   readonly kind: 'due';
   readonly batchId: BatchId;
-  /** When its call may be made, as reserved under the operation's rate. */
-  readonly at?: Millis;
-  /** The queue of reserved call times that holds `at`, named by the time at which it began. */
-  readonly line?: Millis | undefined;
   /** The moments of its call under the operation's limits. */
   readonly granted?: GrantedToBatch;
   /** The attempt whose results could not be stored. The next attempt replaces it, and it does not count. */
@@ -237,7 +233,7 @@ export const parseBatch = (body: string): BatchMessage => {
   // Completion reports come from other systems, and have no version of Groupage's message form.
   const { b, batchId = b, results, inputs } = message.b === undefined ? message : inKnownForm(message);
   if (!isBatchId(batchId)) throw notOurs('{b} or {batchId, results}', body);
-  const { at, line, granted, uncounted, woken, held, early, withoutResults } = message;
+  const { granted, uncounted, woken, held, early, withoutResults } = message;
   if (b === undefined || results !== undefined || inputs !== undefined)
     return {
       ...completionIn(batchId, body),
@@ -247,8 +243,6 @@ export const parseBatch = (body: string): BatchMessage => {
   return {
     kind: 'due',
     batchId,
-    ...(isMoment(at) ? { at } : {}),
-    ...(isMoment(line) ? { line } : {}),
     ...(isObject(granted) && isMoment(granted.attempt)
       ? { granted: { ...grantsIn(granted), attempt: granted.attempt } }
       : {}),

@@ -3,7 +3,8 @@ import type { LimitName } from '../ids.ts';
 
 declare const brand: unique symbol;
 /**
- * The name of a bucket: `limit:NAME`, with a key `limit:NAME#FIELD=VALUE/…`, and with a part `…~PART`.
+ * The name of a bucket: `limit:NAME`, with a key `limit:NAME#FIELD=VALUE/…`, and with a part `…~PART`. The limit that
+ * `rateLimit` sets for its operation is named `rate:OPERATION`.
  */
 export type BucketId = string & { readonly [brand]: 'BucketId' };
 
@@ -15,4 +16,6 @@ export const bucketPrefix = (limit: LimitName, key?: string): string =>
 const MAX_BYTES = 2_048;
 
 export const isBucketId = (value: unknown): value is BucketId =>
-  typeof value === 'string' && value.length <= MAX_BYTES && /^limit:[A-Za-z][\w-]{0,63}(?:[#~]|$)/.test(value);
+  typeof value === 'string' &&
+  value.length <= MAX_BYTES &&
+  /^limit:(?:rate:)?[A-Za-z][\w-]{0,63}(?:[#~]|$)/.test(value);

@@ -157,10 +157,10 @@ export const granted = (
   now: Millis,
 ): Granted => {
   const line = withStart(lineUnder(bucket.line, allows, now), weight, at);
-  const leases = hasLeases(allows) ? [...inEffect(bucket.leases, now), { ...lease, weight }] : [];
+  const own = hasLeases(allows) ? { ...lease, weight } : undefined;
   return {
-    bucket: { ...bucket, line, leases },
-    grant: { bucket: name, at, line: line.since, weight, ...(leases.length > 0 ? { lease: lease.id } : {}) },
+    bucket: { ...bucket, line, leases: [...inEffect(bucket.leases, now), ...(own ? [own] : [])] },
+    grant: { bucket: name, at, line: line.since, weight, ...(own ? { lease: own.id } : {}) },
   };
 };
 

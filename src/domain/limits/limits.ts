@@ -1,6 +1,7 @@
 /** Which limits apply to an operation's calls, and in which bucket a call counts. Pure. */
 
 import { percentDecoded } from '../../util/percent.ts';
+import type { Limit } from '../config/limits.ts';
 import type { Config, Operation } from '../config/resolved.ts';
 import type { LimitName, Millis, OperationName, Target } from '../ids.ts';
 import { encoded } from '../target.ts';
@@ -43,11 +44,52 @@ const partOf = (allows: Allowance, part: number, parts: number): Allowance =>
         },
       };
 
-/** Whether the operation names a limit. */
-export const isLimited = ({ limits }: Pick<Operation, 'limits'>): boolean => limits.length > 0;
+/** The settings of an operation that limit its calls over time. */
+type Limited = Pick<Operation, 'operation' | 'limits' | 'rateLimit'>;
+
+/** Whether calls of the operation need moments. */
+export const isLimited = ({ limits, rateLimit }: Pick<Operation, 'limits' | 'rateLimit'>): boolean =>
+  limits.length > 0 || rateLimit !== null;
 
 /** The lease of a lock. See {@link LIMITED_LEASE}. */
-export const leaseOf = (operation: Pick<Operation, 'limits'>): Millis => (isLimited(operation) ? LIMITED_LEASE : LEASE);
+export const leaseOf = (operation: Pick<Operation, 'limits' | 'rateLimit'>): Millis =>
+  isLimited(operation) ? LIMITED_LEASE : LEASE;
+
+const RATE = 'rate:';
+
+/** The limit that `rateLimit` is short for: evenly paced calls of one operation. */
+const limitOfRate = (rate: number): Limit => ({
+  ...(rate < 1 ? { calls: 1, per: SECOND / rate } : { calls: rate, per: SECOND }),
+  weight: null,
+  burst: 1,
+  key: null,
+  concurrency: { calls: null, weight: null },
+});
+
+/** The limits of an operation's calls, in the order in which they are taken. That of its `rateLimit` is the last. */
+const namesOf = ({ operation, limits, rateLimit }: Limited): readonly LimitName[] =>
+  rateLimit === null ? limits : [...limits, `${RATE}${operation}` as LimitName];
+
+/** The names of all limits: the configured ones, and those that a `rateLimit` is short for. */
+export const limitNames = ({ limits, operations }: Pick<Config, 'limits' | 'operations'>): readonly LimitName[] => [
+  ...(Object.keys(limits) as LimitName[]),
+  ...Object.values(operations).flatMap((each) => namesOf({ ...each, limits: [] })),
+];
+
+/** The limit with this name. Undefined if the configuration has none. */
+export const limitNamed = (
+  { limits, operations }: Pick<Config, 'limits' | 'operations'>,
+  name: string,
+): Limit | undefined => {
+  if (Object.hasOwn(limits, name)) return limits[name as LimitName];
+  const operation = name.startsWith(RATE) ? name.slice(RATE.length) : '';
+  const rate = Object.hasOwn(operations, operation) ? operations[operation as OperationName]?.rateLimit : null;
+  return typeof rate === 'number' ? limitOfRate(rate) : undefined;
+};
+
+/** The operations whose calls count under a limit. */
+export const usersOf = ({ operations }: Pick<Config, 'operations'>, name: LimitName): readonly OperationName[] =>
+  Object.values(operations).flatMap((each) => (namesOf(each).includes(name) ? [each.operation] : []));
 
 /**
  * The buckets in which a call for a Target counts, in the order of their names.
@@ -56,8 +98,8 @@ export const leaseOf = (operation: Pick<Operation, 'limits'>): Millis => (isLimi
  * @param held moments that the call has already: it keeps their parts.
  */
 export const countedIn = (
-  config: Pick<Config, 'limits'>,
-  operation: Pick<Operation, 'limits'>,
+  config: Pick<Config, 'limits' | 'operations'>,
+  operation: Limited,
   target: Target,
   random: () => number,
   held: readonly Pick<Grant, 'bucket'>[] = [],
@@ -69,8 +111,8 @@ export const countedIn = (
 
 /** All buckets in which calls for a Target may count: of a divided limit, those of all its parts. */
 export const bucketsOf = (
-  config: Pick<Config, 'limits'>,
-  operation: Pick<Operation, 'limits'>,
+  config: Pick<Config, 'limits' | 'operations'>,
+  operation: Limited,
   target: Target,
 ): readonly Counted[] =>
   limitsOf(config, operation, target).flatMap((limit) =>
@@ -85,12 +127,12 @@ interface LimitOf {
 }
 
 const limitsOf = (
-  { limits }: Pick<Config, 'limits'>,
-  { limits: named }: Pick<Operation, 'limits'>,
+  config: Pick<Config, 'limits' | 'operations'>,
+  operation: Limited,
   target: Target,
 ): readonly LimitOf[] =>
-  named.map((name) => {
-    const { key, ...allows } = limits[name] as NonNullable<(typeof limits)[LimitName]>;
+  namesOf(operation).map((name) => {
+    const { key, ...allows } = limitNamed(config, name) as Limit;
     return { id: `limit:${name}${keyIn(target, key)}`, name, allows, parts: partsOf(allows) };
   });
 
@@ -125,15 +167,13 @@ const fieldsOf = (target: Target): ReadonlyMap<string, string> =>
  * What a bucket allows, by its name. Undefined if no limit of the configuration has this bucket.
  */
 export const allowedIn = (
-  { limits, operations }: Pick<Config, 'limits' | 'operations'>,
+  config: Pick<Config, 'limits' | 'operations'>,
   bucket: BucketId,
 ): (Counted & { readonly operations: readonly OperationName[] }) | undefined => {
   const { id, part } = splitPart(bucket);
   const name = id.slice(id.indexOf(':') + 1).split('#')[0] as LimitName;
-  const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
-  if (!limit) return undefined;
-  const users = Object.values(operations).flatMap((each) => (each.limits.includes(name) ? [each.operation] : []));
-  return { bucket, name, allows: partOf(limit, part, partsOf(limit)), operations: users };
+  const limit = limitNamed(config, name);
+  return limit && { bucket, name, allows: partOf(limit, part, partsOf(limit)), operations: usersOf(config, name) };
 };
 
 /** What tells a bucket from the other ones of its limit, for people. */
@@ -145,8 +185,12 @@ export interface BucketLabel {
 }
 
 /** @param name the limit of the bucket. */
-export const labelOf = ({ limits }: Pick<Config, 'limits'>, name: LimitName, bucket: BucketId): BucketLabel => {
-  const { key, ...allows } = limits[name] as NonNullable<(typeof limits)[LimitName]>;
+export const labelOf = (
+  config: Pick<Config, 'limits' | 'operations'>,
+  name: LimitName,
+  bucket: BucketId,
+): BucketLabel => {
+  const { key, ...allows } = limitNamed(config, name) as Limit;
   // The name of a Target may end like a part.
   const { id, ...part } = partsOf(allows) === 1 ? { id: bucket } : splitPart(bucket);
   if (key === null) return part;

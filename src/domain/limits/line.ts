@@ -63,7 +63,8 @@ export const gapOf = (pace: Pace): Millis => (pace.calls === null ? 0 : spanOf(p
 /** Whether the line must remember its starts. */
 const mustRemember = ({ weight, burst }: Pace): boolean => weight !== null || burst > 1;
 
-const isSamePace = (a: Pace, b: Pace): boolean =>
+/** Whether two limits allow the same over time. */
+export const isSamePace = (a: Pace, b: Pace): boolean =>
   a.calls === b.calls && a.weight === b.weight && a.per === b.per && a.burst === b.burst;
 
 /**

@@ -13,7 +13,7 @@
  *   row of the same wait does no harm.
  */
 import type { BatchId, Millis, OperationName, Target, Token } from '../ids.ts';
-import { SECOND } from '../timings.ts';
+import { MINUTE, SECOND } from '../timings.ts';
 import { type Allowance, type Bucket, hasLeases, type Passed } from './bucket.ts';
 import { gapOf } from './line.ts';
 
@@ -74,15 +74,15 @@ export const passedAfter = (of: Class, before: Passed, now: Passed): Range => ({
 
 /** A function gets its moment this long before it, in ms, so that its batch is sealed and its message received in time. */
 export const LEAD: Millis = 2.5 * SECOND;
-/** One write of the granter covers at least this many calls, and this much time. */
-const [CALLS_AHEAD, TIME_AHEAD]: readonly [number, Millis] = [5, SECOND];
+/** One write of the granter covers this many calls, but at least the first of these times, and at most the second. */
+const [CALLS_AHEAD, LEAST_AHEAD, MOST_AHEAD]: readonly [number, Millis, Millis] = [5, SECOND, MINUTE];
 
 /**
  * How far ahead of now the granter grants moments, in ms. A call under way counts from its grant on, so calls that are
  * limited by concurrency too get their moment late.
  */
 export const horizonOf = (allows: Allowance): Millis =>
-  hasLeases(allows) ? SECOND : LEAD + Math.max(TIME_AHEAD, CALLS_AHEAD * gapOf(allows));
+  hasLeases(allows) ? SECOND : LEAD + Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, CALLS_AHEAD * gapOf(allows)));
 
 /** If the granter is late by this much, its message counts as lost. */
 const LOST: Millis = 10 * SECOND;

@@ -1,5 +1,5 @@
 /**
- * The state that an operation's Targets share: slots for batches in flight, a pause, a circuit and a call rate. An
+ * The state that an operation's Targets share: slots for batches in flight, a pause and a circuit. An
  * operation is to its Targets what a Target is to its tasks: Targets without a free slot wait in the operation's slot
  * queue, as tasks wait for a batch. A batch holds its slot from before it is opened until it has ended.
  */
@@ -57,26 +57,11 @@ export interface OperationState {
   readonly throttledSince?: Millis;
   /** The form of the answers so far. Absent before the first answer, and if `downstream.requireResults` is set. */
   readonly answers?: AnswerForm;
-  /** The queue of calls that are reserved under the operation's rate. Absent if the operation has had no rate. */
-  readonly line?: CallLine;
   /**
    * Set while a series of invocations wakes many of the operation's Targets: the id of the last invocation, and when
    * that invocation wrote its id.
    */
   readonly waking?: { readonly id: string; readonly at: Millis };
-}
-
-/** The queue of times that are reserved for calls. */
-export interface CallLine {
-  /** When the next call may be made. */
-  readonly next: Millis;
-  /** The rate, in calls per second, for which the queue was made. Absent in rows of release 0.2.0. */
-  readonly rate?: number;
-  /**
-   * When the queue began. This also names it: a time reserved in another queue is void. Absent in rows of release
-   * 0.2.0.
-   */
-  readonly since?: Millis;
 }
 
 /** O4. Whether an open circuit's pause is over, and no call has shown yet that the downstream works. */

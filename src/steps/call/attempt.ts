@@ -25,14 +25,12 @@ import { verdictOf } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { isLimited } from '../../domain/limits/limits.ts';
 import { inJobs } from '../../domain/merging/jobs.ts';
-import { MOST_AHEAD } from '../../domain/operations/call-rate.ts';
 import { HANDLER_OVERHEAD } from '../../domain/timings.ts';
 import type { Invocation } from '../../ports/machine.ts';
 import type { CallDeps } from '../deps.ts';
 import { newerForm, reportForeign } from './answers.ts';
 import { countUsage, mayStart, takeNext } from './moments.ts';
 import { hasEvidence } from './next-attempt.ts';
-import { reserveCall } from './reserve-call.ts';
 import { type Attempt, Collected, type PartEnd, type Rest, type Tally } from './tally.ts';
 
 /**
@@ -171,38 +169,14 @@ const callForPart = async (
   }
 };
 
-/**
- * Whether there is time for another call under the operation's rate and limits. If there is, this function sleeps until
- * then.
- */
+/** Whether there is time for another call under the operation's limits. If there is, this function sleeps until then. */
 const mayCall = async (deps: CallDeps, run: Attempt, items: readonly OpenTask[]): Promise<boolean> => {
-  const { operation, members, invocation } = run;
+  const { operation, invocation } = run;
   const spare = spareTime(operation, invocation);
   if (spare < 0) return false;
-  if (operation.rateLimit === null && !isLimited(operation)) return true;
-  const isReady =
-    (await reserveNext(deps, run, spare)) &&
-    (await takeNext(deps, run, items.length / members.open.length, spareTime(operation, invocation)));
-  return isReady && spareTime(operation, invocation) >= 0;
-};
-
-/** O6. Reserves the next moment under the operation's rate, and sleeps until then. */
-const reserveNext = async (
-  deps: CallDeps,
-  { operation, batch, invocation }: Attempt,
-  spare: Millis,
-): Promise<boolean> => {
-  const { machine } = deps;
-  if (operation.rateLimit === null) return true;
-  const latest = machine.now() + Math.min(spare, MOST_AHEAD);
-  const { line } = await deps.operations.read(batch.operation);
-  const asked = { operation: batch.operation, rate: operation.rateLimit, keepsLine: true, latest };
-  const reserved = await reserveCall(deps, asked, line, invocation);
-  if (!reserved) return false;
-  // Compute the wait after the reservation, which may have taken seconds if DynamoDB throttled.
-  const wait = reserved.at - machine.now();
-  if (wait > 0) await machine.sleep(wait);
-  return true;
+  if (!isLimited(operation)) return true;
+  const weight = items.reduce((sum, each) => sum + (each.weight ?? 1), 0);
+  return (await takeNext(deps, run, weight, spare)) && spareTime(operation, invocation) >= 0;
 };
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Handle a batch: call the downstream and write a result for each member (H1 to H7).
  *
- * 1. Check whether an attempt may begin: the batch is sealed and due, is not paused, holds its slots, and may call now
- *    under the operation's rate.
+ * 1. Check whether an attempt may begin: the batch is sealed and due, is not paused, holds its slots, and has moments for
+ *    its call under the operation's limits.
  * 2. Load the open members, then start the attempt. In this order, an attempt does not count if the table throttles the
  *    reads.
  * 3. Call, write results, then postpone or finish the batch.
@@ -34,7 +34,6 @@ import { endAttempt } from './end-attempt.ts';
 import { hold, isFirstLook, lookLater } from './hold.ts';
 import { momentsFor, reachMoment, settleLeases } from './moments.ts';
 import { comeBackUncounted, patient, takesPlace } from './not-stored.ts';
-import { isItsMoment } from './reserve-call.ts';
 import { type Attempt, type Left, type Rest, Tally } from './tally.ts';
 
 export const handleBatch = (deps: CallDeps, message: BatchMessage, delivery: Delivery): Promise<void> =>
@@ -101,7 +100,6 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
   const isFree = takesPlace(batch, message.uncounted);
   const countedAttempts = batch.countedAttempts + (isFree ? 0 : 1);
   const isOneTooMany = countedAttempts > operation.retry.maxAttempts;
-  if (!isOneTooMany && !(await isItsMoment(deps, message, batch, operation, state, delivery))) return 'end';
   const grants = isOneTooMany ? [] : await momentsFor(deps, message, batch, operation);
   if (grants === 'waits') return 'end';
   return start(deps, batch, operation, { state, lock, grants }, { countedAttempts, isFree }, delivery);

@@ -99,20 +99,20 @@ export const mayStart = async ({ buckets, config, machine }: CallDeps, grants: r
  * Takes moments for another call of an attempt, before those who wait, and sleeps until then. The attempt keeps its
  * leases.
  *
- * @param share of the batch's weight that the call contains.
+ * @param weight of the tasks that the call contains.
  * @param most how long the attempt can wait, in ms.
  */
 export const takeNext = async (
   deps: CallDeps,
   { batch, operation, grants, calling }: Pick<Attempt, 'batch' | 'operation' | 'grants' | 'calling'>,
-  share: number,
+  weight: number,
   most: Millis,
 ): Promise<boolean> => {
   const { buckets, machine } = deps;
-  const calls = askedBy(deps, batch, operation, grants).flatMap(({ bucket, allows, weight }) =>
+  const calls = askedBy(deps, batch, operation, grants).flatMap(({ bucket, allows }) =>
     allows.calls === null && allows.weight === null
       ? []
-      : [{ bucket, allows: { ...allows, concurrency: { calls: null, weight: null } }, weight: weight * share }],
+      : [{ bucket, allows: { ...allows, concurrency: { calls: null, weight: null } }, weight }],
   );
   if (calls.length === 0) return true;
   const taken = await take(deps, calls, { ahead: 0, reach: most, isFirst: true, leaseFor: 0 });

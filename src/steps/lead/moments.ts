@@ -33,7 +33,7 @@ interface Ready {
 
 /**
  * @returns what is ready; `waits` if the Target waits for a moment; `blocked` if the operation is paused or has no free
- *   slot, so that the Target must wait for that first; `again` if the rows must be read again, because the leader slept.
+ *   slot, so that the Target must wait for that first; `again` if the lock and the rows must be read again.
  */
 export const momentsFor = async (
   turn: Turn,
@@ -61,7 +61,8 @@ export const momentsFor = async (
   const terms = { held: kept, ahead: SOONEST, reach: REACH, leaseFor: leaseTime(deps.config) };
   const taken = await take(deps, calls, terms);
   if (taken.is === 'taken') return whenDue(turn, lock, taken.grants, those);
-  await waitFor(turn, lock, rows, taken, isAsleep);
+  if (!(await keepLeading(turn, lock, rows, isAsleep))) return 'again';
+  await queueUp(turn, lock, rows, taken);
   return 'waits';
 };
 
@@ -90,14 +91,16 @@ const rowsWithin = (rows: readonly Waiting[], most: number): readonly Waiting[] 
  */
 const whenDue = async (
   turn: Turn,
-  { round }: Lock,
+  lock: Lock,
   grants: readonly Grant[],
   rows: readonly Waiting[],
 ): Promise<Ready | 'waits' | 'again'> => {
   const { deps, message } = turn;
   const { buckets, machine, queues } = deps;
+  const { round } = lock;
   const wait = startOf(grants) - SEALED_AHEAD - buckets.now();
   if (wait > REACH) {
+    if (!(await keepLeading(turn, lock, rows, false))) return 'again';
     const { target, fence, token } = message;
     await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - REACH));
     return 'waits';
@@ -108,29 +111,43 @@ const whenDue = async (
   return 'again';
 };
 
-/** Waits in the queue of a bucket. The guard is sent first, so that the Target is not forgotten if this function dies. */
-const waitFor = async (
+/**
+ * Prepares for the end of this function while the Target waits: the lease of the lock is long enough, and the guard is
+ * sent, so that the Target is not forgotten.
+ *
+ * @returns false if another function has changed the lock, so that it must be read again.
+ */
+const keepLeading = async (
   { deps, message }: Turn,
   lock: Lock,
   rows: readonly Waiting[],
-  { asked, bucket }: Extract<Taken, { is: 'busy' }>,
   isAsleep: boolean,
-): Promise<void> => {
+): Promise<boolean> => {
   const { locks, queues, machine } = deps;
   const { target, fence, token } = message;
   const now = machine.now();
   const until = now + LIMITED_LEASE;
   // The end of the lease shows other functions that this leader no longer sleeps until its batch is due.
-  if ((isAsleep || lock.lockedUntil < until - MINUTE) && !(await locks.extend(target, { fence, token }, until))) return;
+  if ((isAsleep || lock.lockedUntil < until - MINUTE) && !(await locks.extend(target, { fence, token }, until)))
+    return false;
   if (!message.hint) {
     const lookAt = Math.min(firstExpiry(rows), now + LOOK_AGAIN);
     await queues.group({ target, fence, token }, delayPast(lookAt, now));
   }
-  await joinQueue(deps, asked.bucket, bucket, 'fresh', {
+  return true;
+};
+
+/** Waits in the queue of a bucket. */
+const queueUp = (
+  { deps, message: { target, token } }: Turn,
+  { round }: Lock,
+  rows: readonly Waiting[],
+  { asked, bucket }: Extract<Taken, { is: 'busy' }>,
+): Promise<void> =>
+  joinQueue(deps, asked.bucket, bucket, 'fresh', {
     operation: operationOf(target),
     target,
     since: Math.min(...rows.map(({ at }) => at)),
-    leader: { token, round: lock.round },
+    leader: { token, round },
     weight: asked.weight,
   });
-};

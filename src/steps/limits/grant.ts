@@ -12,8 +12,10 @@ import type { GrantMessage } from '../../domain/batches/messages.ts';
 import type { Millis, Token } from '../../domain/ids.ts';
 import type { Bucket, Grant, Granter } from '../../domain/limits/bucket.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
+import { allowedIn } from '../../domain/limits/limits.ts';
+import { isSamePace } from '../../domain/limits/line.ts';
 import { isGranting, ungranted } from '../../domain/limits/queue.ts';
-import { delaySeconds, MAX_DELAY, SECOND } from '../../domain/timings.ts';
+import { delaySeconds, MAX_DELAY, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import type { LeadDeps } from '../deps.ts';
 import { replace } from './change.ts';
@@ -22,6 +24,8 @@ import { passedSince, planStep, rowsOf, type Step, type Waiter } from './plan.ts
 
 /** Messages that are sent at once. */
 const SENDS_AT_ONCE = 20;
+/** The longest time between two looks of the chain at its bucket, in ms. */
+const LOOK: Millis = MINUTE;
 /** A message arrives this long before the moment, in ms, or up to a second earlier, because delays are whole seconds. */
 const EARLY: Millis = 1_200;
 
@@ -87,12 +91,34 @@ const grantFrom = async (
   from: Bucket,
   handled?: Token,
 ): Promise<Bucket | undefined> => {
+  if (await isTooEarly(deps, id, from, handled)) return undefined;
   const step = await planStep(deps, id, from, handled);
   const next = await withChain(deps, id, step, handled);
   const other = await replace(deps, id, seen, next);
   if (!other) await carryOut(deps, id, step, next);
   return other;
 };
+
+/**
+ * Whether the chain's message only looks whether the limit has changed, at most {@link LOOK} after its last look. If the
+ * limit has not, the message is sent again, and nothing is written.
+ */
+const isTooEarly = async (
+  { buckets, config, queues }: LeadDeps,
+  id: BucketId,
+  { granter, turn, line }: Bucket,
+  handled: Token | undefined,
+): Promise<boolean> => {
+  const left = (granter?.at ?? 0) - buckets.now();
+  if (!granter || granter.id !== handled || left <= SECOND) return false;
+  const allows = allowedIn(config, id)?.allows;
+  if (!allows || (line && !isSamePace(line.pace, allows))) return false;
+  await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, delayOf(left));
+  return true;
+};
+
+/** The delay of the chain's next message, in seconds. */
+const delayOf = (wait: Millis): number => delaySeconds(Math.min(wait, LOOK));
 
 /** The bucket with the chain's next message, which is sent now unless an earlier one still comes in time. */
 const withChain = async (
@@ -107,7 +133,7 @@ const withChain = async (
   const at = Math.min(nextAt, now + MAX_DELAY);
   if (granter && granter.id !== handled && granter.at <= at + SECOND && isGranting({ granter }, now)) return bucket;
   const next: Granter = { id: deps.machine.token(), at };
-  await deps.queues.grant({ kind: 'grant', bucket: id, grant: next.id, turn: bucket.turn }, delaySeconds(at - now));
+  await deps.queues.grant({ kind: 'grant', bucket: id, grant: next.id, turn: bucket.turn }, delayOf(at - now));
   return { ...rest, granter: next };
 };
 

@@ -1,8 +1,10 @@
 /** Plans a step of the granter: which of the next rows get which moments, and when the next step is due. */
+import pLimit from 'p-limit';
+import { type Batch, isFinished } from '../../domain/batches/batch.ts';
 import type { Lock } from '../../domain/batches/lock.ts';
 import { due, weightOf } from '../../domain/batches/policy.ts';
 import { type Config, handlerTimeout, operationFor } from '../../domain/config/resolved.ts';
-import type { Millis, OperationName, Target, Token } from '../../domain/ids.ts';
+import type { Millis, OperationName, Token } from '../../domain/ids.ts';
 import {
   type Allowance,
   type Bucket,
@@ -30,18 +32,19 @@ import { pauseNow } from '../../domain/operations/slots.ts';
 import { CLOCK_SKEW, SECOND } from '../../domain/timings.ts';
 import type { LeadDeps } from '../deps.ts';
 
-/** Most rows of one step. */
-const AT_ONCE = 100;
+/** Most rows of one step, and most batches that are read at once. */
+const [AT_ONCE, READS_AT_ONCE] = [100, 20];
 /** The shortest time from a grant to its moment, in ms: two messages have to arrive before the call. */
 export const SOONEST: Millis = 700;
 
 /** How long a call's lease lasts after its moment: no attempt runs longer, even if clocks differ. */
 export const leaseTime = (config: Config): Millis => handlerTimeout(config) + 2 * CLOCK_SKEW + SECOND;
 
-/** A row of the queue, and the lock of its Target. A batch needs no lock. */
+/** A row of the queue, with the lock of its Target, or with its batch. */
 export interface Waiter {
   readonly row: WaitingCall;
-  readonly lock: Lock | undefined;
+  readonly lock?: Lock | undefined;
+  readonly batch?: Batch | undefined;
 }
 
 /** What a step grants, and when the next one is due. */
@@ -57,7 +60,6 @@ export interface Step {
 /** What the rows of a step are compared with. */
 interface Around {
   readonly limit: ReturnType<typeof allowedIn>;
-  readonly locks: ReadonlyMap<Target, Lock>;
   readonly paused: ReadonlySet<OperationName>;
   readonly now: Millis;
 }
@@ -71,31 +73,39 @@ export const planStep = async (
 ): Promise<Step> => {
   const { buckets, config, machine } = deps;
   const rows = await rowsOf(deps, id, seen, grantable, AT_ONCE);
-  const [locks, paused] = await Promise.all([locksOf(deps, rows), pausedOf(deps, rows)]);
-  const around: Around = { limit: allowedIn(config, id), locks, paused, now: buckets.now() };
+  const [waiters, paused] = await Promise.all([waitersOf(deps, rows), pausedOf(deps, rows)]);
+  const around: Around = { limit: allowedIn(config, id), paused, now: buckets.now() };
   const last = { id: handled ?? machine.token(), from: seen.passed };
   let step: Step = { bucket: { ...seen, segment: seen.segment + 1, last }, grants: [], looks: [] };
-  for (const row of rows) {
-    const next = await withRow(deps, id, around, step, row);
+  for (const waiter of waiters) {
+    const next = await withWaiter(deps, id, around, step, waiter);
     if (next.nextAt !== undefined) return next;
     step = next;
   }
-  // Rows of later segments, and further rows, are granted in the next step. If steps followed at once, functions that
-  // put their rows meanwhile would often have to put others.
-  const isMore = (await rowsOf(deps, id, step.bucket, ungranted, 1)).length > 0;
-  return isMore ? { ...step, nextAt: around.now + SECOND } : step;
+  const [more] = await rowsOf(deps, id, step.bucket, ungranted, 1);
+  return more ? { ...step, nextAt: around.now + pauseBefore(step.bucket, more, around) } : step;
+};
+
+/**
+ * When the next step grants rows of later segments, and further rows. If steps followed at once, functions that put
+ * their rows meanwhile would often have to put others. But no call may be lost because a step comes late.
+ */
+const pauseBefore = (bucket: Bucket, { weight }: WaitingCall, { limit, now }: Around): Millis => {
+  if (!limit) return 0;
+  const chance = chanceIn(bucket, { bucket: limit.bucket, allows: limit.allows, weight }, now);
+  return chance.is === 'free' && chance.at <= now + 2 * SECOND ? 0 : SECOND;
 };
 
 /** The step with one more row. If this row has to wait, `nextAt` is set, and the row is not passed. */
-const withRow = async (
+const withWaiter = async (
   deps: LeadDeps,
   id: BucketId,
-  { limit, locks, paused, now }: Around,
+  { limit, paused, now }: Around,
   step: Step,
-  row: WaitingCall,
+  waiter: Waiter,
 ): Promise<Step> => {
   const { bucket, grants, looks } = step;
-  const waiter: Waiter = { row, lock: locks.get(row.target) };
+  const { row } = waiter;
   const passed = { ...bucket.passed, [classOf(row)]: row.entry };
   const skipped: Step = { ...step, bucket: { ...bucket, passed } };
   const place = placeOf(row);
@@ -141,14 +151,17 @@ export const passedSince = async (
   from: Passed,
 ): Promise<readonly Waiter[]> => {
   const rows = await rowsOf(deps, id, bucket, (of) => passedAfter(of, from, bucket.passed), AT_ONCE);
-  const locks = await locksOf(deps, rows);
-  return rows.map((row) => ({ row, lock: locks.get(row.target) })).filter((each) => !isVoid(each));
+  return (await waitersOf(deps, rows)).filter((each) => !isVoid(each));
 };
 
-const locksOf = async ({ locks }: LeadDeps, rows: readonly WaitingCall[]): Promise<ReadonlyMap<Target, Lock>> => {
+/** Reads the locks of those who wait as leaders, and the batches of the others. */
+const waitersOf = async ({ locks, batches }: LeadDeps, rows: readonly WaitingCall[]): Promise<readonly Waiter[]> => {
   const targets = [...new Set(rows.filter(({ leader }) => leader).map(({ target }) => target))];
   const read = targets.length > 0 ? await locks.readAll(targets) : [];
-  return new Map(targets.flatMap((target, index) => (read[index] ? [[target, read[index].lock]] : [])));
+  const lockOf = new Map(targets.map((target, index) => [target, read[index]?.lock]));
+  return pLimit(READS_AT_ONCE).map(rows, async (row) =>
+    row.batch ? { row, batch: await batches.get(row.batch.id) } : { row, lock: lockOf.get(row.target) },
+  );
 };
 
 const pausedOf = async (
@@ -164,10 +177,11 @@ const pausedOf = async (
 const placeOf = ({ leader, batch }: WaitingCall): string =>
   leader ? `${leader.token}#${leader.round}` : `${batch?.id}#${batch?.attempt}`;
 
-/** Whether a Target has moved on since it put this row. */
-const isVoid = ({ row: { leader }, lock }: Waiter): boolean =>
-  leader !== undefined &&
-  (lock?.holder !== leader.token || lock.round !== leader.round || lock.openBatch !== undefined);
+/** Whether a Target or batch has moved on since it put this row. */
+const isVoid = ({ row, lock, batch }: Waiter): boolean =>
+  row.leader
+    ? lock?.holder !== row.leader.token || lock.round !== row.leader.round || lock.openBatch !== undefined
+    : batch === undefined || isFinished(batch.status) || batch.attempt !== row.batch?.attempt;
 
 /** The weight to grant: a Target's batch may have become heavier while it waited. */
 const weightNow = async (

@@ -65,7 +65,11 @@ export const take = async (deps: LeadDeps, calls: readonly Asked[], terms: Terms
     const full = chances.find(({ chance }) => chance.is === 'full');
     if (full) return busy(full);
     const last = chances.reduce(later);
-    const queues = held.length > 0 || isFirst ? [] : chances.filter(({ bucket }) => isGranting(bucket, now));
+    // The granter keeps the line of those who wait longer than this. A shorter one has moments that nobody else can use.
+    const queues =
+      held.length > 0 || isFirst
+        ? []
+        : chances.filter(({ bucket, chance }) => isGranting(bucket, now) && chance.at > now + terms.ahead);
     // Wait for the limit whose line is longest. The others probably have moments by then.
     if (queues.length > 0) return busy(queues.reduce(later));
     const at = Math.max(last.chance.at, ...held.map((each) => each.at));
