@@ -1,11 +1,12 @@
 /**
  * `npm run bench:scale` simulates large loads, outages and duplicates, and prints the tables of docs/evidence/scale.md.
- * `-- --parts million-targets,hot-target,outage,duplicates,resume` selects parts; `-- --write` puts the tables into
+ * `-- --parts million-targets,hot-target,outage,duplicates,resume,limits` selects parts; `-- --write` puts the tables into
  * docs/evidence/scale.md.
  */
 import { parseArgs } from 'node:util';
 import { tellDuplicates } from './scale/duplicates.ts';
 import { tellHotTarget } from './scale/hot-target.ts';
+import { tellLimits } from './scale/limits.ts';
 import { tellMillionTargets } from './scale/million-targets.ts';
 import { tellOutage } from './scale/outage.ts';
 import { tellResume } from './scale/resume.ts';
@@ -17,6 +18,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   outage: tellOutage,
   duplicates: tellDuplicates,
   resume: tellResume,
+  limits: tellLimits,
 };
 
 const { values } = parseArgs({

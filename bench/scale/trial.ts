@@ -28,6 +28,7 @@ export const WARM: Platform = {
 
 export interface Trial extends Omit<SimulateOptions, 'config' | 'capacity'> {
   readonly operations: Readonly<Record<string, OperationInput>>;
+  readonly limits?: ConfigInput['limits'];
   readonly arrivals: Arrivals;
 }
 
@@ -40,24 +41,30 @@ export interface Tried extends Outcome {
 
 const DOWNSTREAM = { kind: 'http', url: 'http://127.0.0.1:1/batch' } as const;
 
-const configOf = (operations: Trial['operations']) => {
+const configOf = ({ operations, limits }: Pick<Trial, 'operations' | 'limits'>) => {
   const named = Object.entries(operations).map(([name, fields]) => [
     name,
     { target: ['depot'], downstream: DOWNSTREAM, ...fields },
   ]);
-  const parsed = parseConfig({ operations: Object.fromEntries(named) });
+  const parsed = parseConfig({ operations: Object.fromEntries(named), ...(limits ? { limits } : {}) });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
   return parsed.value;
 };
 
-export const tryOut = async ({ operations, onCall, surroundings = WARM, ...options }: Trial): Promise<Tried> => {
+export const tryOut = async ({
+  operations,
+  limits,
+  onCall,
+  surroundings = WARM,
+  ...options
+}: Trial): Promise<Tried> => {
   const partitions = new Partitions();
   const done = new Set<TaskId>();
   let twice = 0;
   const outcome = await simulate({
     surroundings,
     ...options,
-    config: configOf(operations),
+    config: configOf({ operations, ...(limits ? { limits } : {}) }),
     capacity: partitions.spend,
     onCall: (heard, now) => {
       onCall?.(heard, now);

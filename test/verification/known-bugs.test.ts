@@ -10,7 +10,7 @@ import { KNOWN_BUGS, withBug } from '../../verification/known-bugs/catalogue.ts'
 const BEGINS: Readonly<Record<string, number>> = {
   'report counts for tasks of other jobs': 585,
   'patrol searches only 100 rows of the slot queue': 41,
-  'flush ignored while the lock changes hands': 162,
+  'flush ignored while the lock changes hands': 390,
   'ended run expires the payload of a later run': 129,
   'reduced call size forgotten': 92,
   'takeover forms a batch with unsettled rows': 87,

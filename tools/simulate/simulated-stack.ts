@@ -201,7 +201,7 @@ export class SimulatedStack {
   };
 
   #metered(deps: Started['deps']): Started['deps'] {
-    const { tasks, waiting, locks, batches, operations } = this.#prices;
+    const { tasks, waiting, locks, batches, operations, buckets } = this.#prices;
     return {
       ...deps,
       tasks: charged(deps.tasks, tasks, this.#spend),
@@ -209,6 +209,7 @@ export class SimulatedStack {
       locks: charged(deps.locks, locks, this.#spend),
       batches: charged(deps.batches, batches, this.#spend),
       operations: charged(deps.operations, operations, this.#spend),
+      buckets: charged(deps.buckets, buckets, this.#spend),
       queues: countedQueues(deps.queues, this.tally),
     };
   }

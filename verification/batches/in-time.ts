@@ -13,6 +13,7 @@ import { PACE } from '../../src/steps/slots/wake.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { CallLog, LoggedCall } from './call-log.ts';
 import { bytesOf, type Evidence, sentPayloads, waitsOf } from './evidence.ts';
+import { longestGap } from './limits.ts';
 import { checkStarvation } from './starvation.ts';
 import { checkSweeps } from './sweeps.ts';
 
@@ -34,7 +35,8 @@ export const checkInTime = (evidence: Evidence): void => {
   const { longest, longestForPaused, most } = idle;
   // Targets are woken one after another, and a message may be a second late between two invocations. A raised cap is
   // detected by the next sweep.
-  const patience = evidence.slack + (2_000 * most) / PACE + (evidence.configs.change ? MINUTE : 0);
+  const underLimits = (most + 1) * longestGap(evidence);
+  const patience = evidence.slack + (2_000 * most) / PACE + (evidence.configs.change ? MINUTE : 0) + underLimits;
   demand(longest <= patience, 'no Target waits although a slot is free', { longest, most });
   // A batch that waits for the end of its operation's pause checks its Target once a minute. A batch that waits under a
   // limit checks its Target at its moment.

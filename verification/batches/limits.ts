@@ -177,6 +177,22 @@ const checkBatch = (
   demand(waited <= most, 'a call waits for its limits no longer than the calls before it need', { id, waited, most });
 };
 
+/**
+ * The longest time between two calls under the limits of the schedule, in ms. A Target that was woken for a slot takes it
+ * only when it has a moment, and others wait for the slot meanwhile. Infinite under limits of weight or calls in progress.
+ */
+export const longestGap = ({ configs }: Pick<Evidence, 'configs'>): Millis =>
+  Math.max(
+    0,
+    ...configs.all.flatMap(({ config }) =>
+      Object.values(config.operations).flatMap((operation) =>
+        wholeBuckets(config, operation, operation.operation as unknown as Target).map(({ allows }) =>
+          isByCalls(allows) ? gapOf(allows) : Number.POSITIVE_INFINITY,
+        ),
+      ),
+    ),
+  );
+
 /** With a circuit or slots, a batch may wait for other reasons. */
 const canTell = ({ circuit, concurrency }: Operation): boolean =>
   circuit === null && concurrency.total === null && concurrency.perTarget === null;

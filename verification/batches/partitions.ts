@@ -127,6 +127,11 @@ export class Partitions {
     return busiest;
   }
 
+  /** The units written to a key. */
+  writtenTo(partition: string): number {
+    return this.#keys.get(partition)?.written ?? 0;
+  }
+
   /** The most write units of a table within a second. A new on-demand table can take 4,000. */
   mostWritten(table: Spent['table']): number {
     return this.#tables.get(table)?.most ?? 0;

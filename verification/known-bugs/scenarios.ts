@@ -21,8 +21,10 @@ export const withoutFaults = () => ({ faults: NO_FAULTS });
 export const withoutFaultsAndLimits = (scenario: Scenario) => ({ ...withoutPolicies(scenario), faults: NO_FAULTS });
 export const requestsAreRepeated = () => ({ faults: { ...NO_FAULTS, repeat: 0.05 } });
 /** A flush soon after every message, because flushes matter while a lock changes hands. */
-export const manyFlushes = ({ sends }: Scenario) => ({
+export const manyFlushes = ({ sends, config }: Scenario) => ({
   faults: NO_FAULTS,
+  config: withOperations(config, () => ({ limits: [], rateLimit: null })),
+  changes: [],
   flushes: sends.flatMap(({ at, body }, n) => {
     const depot = /"depot":(\d+)/.exec(body)?.[1];
     return depot ? [{ at: at + ((n * 37) % 150), target: `ship/depot=${depot}` as Target }] : [];
@@ -212,9 +214,12 @@ export const capAddedLate = ({ config, sends }: Scenario) => ({
 export const manyExpiries = ({ sends, config }: Scenario) => ({
   faults: NO_FAULTS,
   flushes: [],
+  changes: [],
   pauses: [],
   config: withOperations(config, ({ batch }) => ({
     shards: 1,
+    limits: [],
+    rateLimit: null,
     concurrency: { perTarget: null, total: null },
     batch: { ...batch, maxSize: 10, maxWait: 40_000, window: null, quietPeriod: 0 },
   })),

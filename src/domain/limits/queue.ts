@@ -75,7 +75,7 @@ export const passedAfter = (of: Class, before: Passed, now: Passed): Range => ({
 /** A function gets its moment this long before it, in ms, so that its batch is sealed and its message received in time. */
 export const LEAD: Millis = 2.5 * SECOND;
 /** One write of the granter covers this many calls, but at least the first of these times, and at most the second. */
-const [CALLS_AHEAD, LEAST_AHEAD, MOST_AHEAD]: readonly [number, Millis, Millis] = [5, SECOND, MINUTE];
+const [CALLS_AHEAD, LEAST_AHEAD, MOST_AHEAD]: readonly [number, Millis, Millis] = [7, 1.5 * SECOND, MINUTE];
 
 /**
  * How far ahead of now the granter grants moments, in ms. A call under way counts from its grant on, so calls that are

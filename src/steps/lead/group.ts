@@ -107,10 +107,11 @@ const leaveToGuard = async (turn: Turn, { lockedUntil }: Lock, rows: readonly Wa
 /**
  * G4. Whether this leader may open another batch, or sleep until one is due. It must hand over when its function has
  * little time left, or after {@link STINT}. Without that limit, a function could lead one busy Target until its
- * timeout, and other Targets would wait if more Targets have work than there are concurrent functions.
+ * timeout, and other Targets would wait if more Targets have work than there are concurrent functions. A leader with
+ * moments for its batch opens it first, because the next leader would not have them.
  */
-const mayGoOn = ({ deps: { machine }, delivery, began }: Turn): boolean =>
-  delivery.timeLeft() >= HANDOVER_MARGIN && machine.now() < began + STINT;
+const mayGoOn = ({ deps: { machine }, delivery, began, granted }: Turn): boolean =>
+  delivery.timeLeft() >= HANDOVER_MARGIN && (granted !== undefined || machine.now() < began + STINT);
 
 /** G4. Sleeps if the wait is shorter than a second. Otherwise this sends the next guard, then hands over to it. */
 const waitForMore = async (turn: Turn, lock: Lock, next: Due): Promise<Next> => {

@@ -12,6 +12,7 @@ import { firstExpiry, type Waiting, weightOf } from '../../domain/batches/policy
 import { type Millis, operationOf } from '../../domain/ids.ts';
 import { type Asked, countsWeight, type Grant, startOf } from '../../domain/limits/bucket.ts';
 import { type Counted, countedIn, isLimited, leaseOf } from '../../domain/limits/limits.ts';
+import { horizonOf } from '../../domain/limits/queue.ts';
 import { delayPast, delaySeconds, LIMITED_LEASE, LOOK_AGAIN, MINUTE, SECOND, SOON } from '../../domain/timings.ts';
 import { joinQueue } from '../limits/join.ts';
 import { endLeases } from '../limits/leases.ts';
@@ -46,6 +47,7 @@ export const momentsFor = async (
   if (!isLimited(operation)) return { grants: [], rows };
   const isAsleep = lock.lockedUntil - leaseOf(operation) > deps.machine.now() + SOON;
   const isCalled = turn.granted?.round === lock.round;
+  if (!isCalled) turn.granted = undefined;
   const held = isCalled && turn.granted ? turn.granted.grants : [];
   // Without moments, a hint only concerns a leader that sleeps until its batch is due.
   if (message.hint && !isCalled && !turn.hasOpened && !isAsleep) return 'waits';
@@ -58,7 +60,9 @@ export const momentsFor = async (
   if (fitting.length === 0) await endLeases(deps, held);
   const [kept, those] = fitting.length === 0 ? [[], rows] : [held, fitting];
   const calls = counted.map(({ bucket, allows }): Asked => ({ bucket, allows, weight: weightOf(those) }));
-  const terms = { held: kept, ahead: SOONEST, reach: REACH, leaseFor: leaseTime(deps.config) };
+  // While nobody waits, a leader takes moments as far ahead as the granter would.
+  const reach = Math.max(REACH, Math.min(...counted.map(({ allows }) => horizonOf(allows))));
+  const terms = { held: kept, ahead: SOONEST, reach, leaseFor: leaseTime(deps.config) };
   const taken = await take(deps, calls, terms);
   if (taken.is === 'taken') return whenDue(turn, lock, taken.grants, those);
   if (!(await keepLeading(turn, lock, rows, isAsleep))) return 'again';
@@ -102,7 +106,7 @@ const whenDue = async (
   if (wait > REACH) {
     if (!(await keepLeading(turn, lock, rows, false))) return 'again';
     const { target, fence, token } = message;
-    await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - REACH));
+    await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - SECOND));
     return 'waits';
   }
   if (wait <= 0) return { grants, rows };

@@ -100,8 +100,8 @@ const grantFrom = async (
 };
 
 /**
- * Whether the chain's message only looks whether the limit has changed, at most {@link LOOK} after its last look. If the
- * limit has not, the message is sent again, and nothing is written.
+ * Whether the chain's message is early: it looks at least once in {@link LOOK} whether the limit has changed, and a call
+ * that ended may have granted moments since it was sent. Then it is sent again, and nothing is written.
  */
 const isTooEarly = async (
   { buckets, config, queues }: LeadDeps,
@@ -110,10 +110,10 @@ const isTooEarly = async (
   handled: Token | undefined,
 ): Promise<boolean> => {
   const left = (granter?.at ?? 0) - buckets.now();
-  if (!granter || granter.id !== handled || left <= SECOND) return false;
+  if (!granter || granter.id !== handled || left <= SECOND / 2) return false;
   const allows = allowedIn(config, id)?.allows;
   if (!allows || (line && !isSamePace(line.pace, allows))) return false;
-  await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, delayOf(left));
+  await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, Math.max(1, delayOf(left)));
   return true;
 };
 
@@ -131,7 +131,8 @@ const withChain = async (
   if (nextAt === undefined) return rest;
   const now = deps.buckets.now();
   const at = Math.min(nextAt, now + MAX_DELAY);
-  if (granter && granter.id !== handled && granter.at <= at + SECOND && isGranting({ granter }, now)) return bucket;
+  if (granter && granter.id !== handled && granter.at <= at + SECOND && isGranting({ granter }, now))
+    return { ...rest, granter: { ...granter, at: Math.max(granter.at, at) } };
   const next: Granter = { id: deps.machine.token(), at };
   await deps.queues.grant({ kind: 'grant', bucket: id, grant: next.id, turn: bucket.turn }, delayOf(at - now));
   return { ...rest, granter: next };

@@ -93,7 +93,7 @@ export const planStep = async (
 const pauseBefore = (bucket: Bucket, { weight }: WaitingCall, { limit, now }: Around): Millis => {
   if (!limit) return 0;
   const chance = chanceIn(bucket, { bucket: limit.bucket, allows: limit.allows, weight }, now);
-  return chance.is === 'free' && chance.at <= now + 2 * SECOND ? 0 : SECOND;
+  return chance.is === 'free' && chance.at <= now + SECOND ? 0 : SECOND;
 };
 
 /** The step with one more row. If this row has to wait, `nextAt` is set, and the row is not passed. */

@@ -65,7 +65,7 @@ export const take = async (deps: LeadDeps, calls: readonly Asked[], terms: Terms
     const full = chances.find(({ chance }) => chance.is === 'full');
     if (full) return busy(full);
     const last = chances.reduce(later);
-    // The granter keeps the line of those who wait longer than this. A shorter one has moments that nobody else can use.
+    // The granter keeps the line of those who wait longer than this. A shorter line has moments that would be lost.
     const queues =
       held.length > 0 || isFirst
         ? []
