@@ -18,7 +18,7 @@ const KINDS = {
   'calls a second, and calls in progress': { calls: RATE, concurrency: { calls: 10 } },
 } as const satisfies Record<string, Limit>;
 
-export interface Contended extends Tried {
+interface Contended extends Tried {
   /** Calls a second from the first to the last one. */
   readonly rate: number;
   /** Write units of the bucket and its queue, for each call. */
@@ -26,7 +26,7 @@ export interface Contended extends Tried {
   readonly refused: number;
 }
 
-export const tryLimit = async (contenders: number, limit: Limit): Promise<Contended> => {
+const tryLimit = async (contenders: number, limit: Limit): Promise<Contended> => {
   const starts: Millis[] = [];
   let refused = 0;
   const tried = await tryOut({

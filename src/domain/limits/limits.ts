@@ -23,7 +23,7 @@ export interface Counted {
 const [RATE_MAX, LEASES_MAX] = [100, 20];
 
 /** The parts of a limit. Calls of different weight are not divided, because a part might be too small for a call. */
-export const partsOf = (allows: Allowance): number => {
+const partsOf = (allows: Allowance): number => {
   const { calls, per, concurrency } = allows;
   if (countsWeight(allows)) return 1;
   const byRate = calls === null ? 1 : Math.ceil((calls * SECOND) / per / RATE_MAX);
