@@ -60,7 +60,7 @@ export const momentsFor = async (
   if (fitting.length === 0) await endLeases(deps, held);
   const [kept, those] = fitting.length === 0 ? [[], rows] : [held, fitting];
   const calls = counted.map(({ bucket, allows }): Asked => ({ bucket, allows, weight: weightOf(those) }));
-  // While nobody waits, a leader takes moments as far ahead as the granter would.
+  // While no Target waits, a leader takes moments as far ahead as the granter would.
   const reach = Math.max(REACH, Math.min(...counted.map(({ allows }) => horizonOf(allows))));
   const terms = { held: kept, ahead: SOONEST, reach, leaseFor: leaseTime(deps.config) };
   const taken = await take(deps, calls, terms);
