@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import pLimit from 'p-limit';
 import type { LimitName } from '../../domain/ids.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
-import { allowedIn, limitNamed, limitNames } from '../../domain/limits/limits.ts';
+import { allLimits, allowedIn, limitNamed } from '../../domain/limits/limits.ts';
 import { ungranted } from '../../domain/limits/queue.ts';
 import { rowsOf } from '../../steps/limits/plan.ts';
 import { serve } from '../shared/calls.ts';
@@ -20,12 +20,7 @@ export const limitRoutes = (deps: ApiDeps): Hono => {
   const { config, buckets } = deps;
   return serve(deps, LIMIT_CALLS, {
     listLimits: async ({ context }) =>
-      context.json({
-        limits: limitNames(config).flatMap((name) => {
-          const limit = limitNamed(config, name);
-          return limit ? [limitView(config, name, limit)] : [];
-        }),
-      }),
+      context.json({ limits: allLimits(config).map(([name, limit]) => limitView(config, name, limit)) }),
 
     getLimit: async ({ context, part, query }) => {
       const name = part('name') as LimitName;

@@ -56,6 +56,7 @@ export const leaseOf = (operation: Pick<Operation, 'limits' | 'rateLimit'>): Mil
   isLimited(operation) ? LIMITED_LEASE : LEASE;
 
 const RATE = 'rate:';
+const rateName = (operation: OperationName): LimitName => `${RATE}${operation}` as LimitName;
 
 /** The limit that `rateLimit` is short for: evenly paced calls of one operation. */
 const limitOfRate = (rate: number): Limit => ({
@@ -68,12 +69,17 @@ const limitOfRate = (rate: number): Limit => ({
 
 /** The limits of an operation's calls, in the order in which they are taken. That of its `rateLimit` is the last. */
 const namesOf = ({ operation, limits, rateLimit }: Limited): readonly LimitName[] =>
-  rateLimit === null ? limits : [...limits, `${RATE}${operation}` as LimitName];
+  rateLimit === null ? limits : [...limits, rateName(operation)];
 
-/** The names of all limits: the configured ones, and those that a `rateLimit` is short for. */
-export const limitNames = ({ limits, operations }: Pick<Config, 'limits' | 'operations'>): readonly LimitName[] => [
-  ...(Object.keys(limits) as LimitName[]),
-  ...Object.values(operations).flatMap((each) => namesOf({ ...each, limits: [] })),
+/** All limits by name: the configured ones, and those that a `rateLimit` is short for. */
+export const allLimits = ({
+  limits,
+  operations,
+}: Pick<Config, 'limits' | 'operations'>): readonly (readonly [LimitName, Limit])[] => [
+  ...(Object.entries(limits) as [LimitName, Limit][]),
+  ...Object.values(operations).flatMap(({ operation, rateLimit }) =>
+    rateLimit === null ? [] : [[rateName(operation), limitOfRate(rateLimit)] as const],
+  ),
 ];
 
 /** The limit with this name. Undefined if the configuration has none. */

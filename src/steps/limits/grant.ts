@@ -62,7 +62,10 @@ const [EARLY_MOST, EARLY_BACKOFF] = [3, 4];
 /** Makes the step of a message, unless another function has made it meanwhile. */
 const goOn = async (deps: LeadDeps, id: BucketId, bucket: Bucket, handled: Token): Promise<void> => {
   let seen: Bucket | undefined = bucket;
-  while (seen?.granter?.id === handled) seen = await grantFrom(deps, id, seen, seen, handled);
+  while (seen?.granter?.id === handled) {
+    if (await isEarly(deps, id, seen, seen.granter)) return;
+    seen = await grantFrom(deps, id, seen, seen, handled);
+  }
 };
 
 /**
@@ -91,7 +94,6 @@ const grantFrom = async (
   from: Bucket,
   handled?: Token,
 ): Promise<Bucket | undefined> => {
-  if (await isTooEarly(deps, id, from, handled)) return undefined;
   const step = await planStep(deps, id, from, handled);
   const next = await withChain(deps, id, step, handled);
   const other = await replace(deps, id, seen, next);
@@ -103,14 +105,14 @@ const grantFrom = async (
  * Whether the chain's message is early: it looks at least once in {@link LOOK} whether the limit has changed, and a call
  * that ended may have granted moments since it was sent. Then it is sent again, and nothing is written.
  */
-const isTooEarly = async (
+const isEarly = async (
   { buckets, config, queues }: LeadDeps,
   id: BucketId,
-  { granter, turn, line }: Bucket,
-  handled: Token | undefined,
+  { turn, line }: Bucket,
+  granter: Granter,
 ): Promise<boolean> => {
-  const left = (granter?.at ?? 0) - buckets.now();
-  if (!granter || granter.id !== handled || left <= SECOND / 2) return false;
+  const left = granter.at - buckets.now();
+  if (left <= SECOND / 2) return false;
   const allows = allowedIn(config, id)?.allows;
   if (!allows || (line && !isSamePace(line.pace, allows))) return false;
   await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, Math.max(1, delayOf(left)));
