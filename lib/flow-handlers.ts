@@ -72,7 +72,7 @@ export const registerHandler = (of: FlowParts): void => {
     });
 };
 
-/** Whether calls count under limits, so that functions write buckets and read the locks of those who wait. */
+/** Whether calls count under limits, so that functions write buckets and read the locks of waiting Targets. */
 const hasLimits = ({ config }: FlowParts): boolean => Object.values(config.operations).some(isLimited);
 
 export const electHandler = (of: FlowParts): void => {

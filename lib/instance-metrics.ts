@@ -23,6 +23,7 @@ import {
   NO_OPERATION,
   STACK_DIMENSION,
 } from '../src/domain/events/metrics.ts';
+import { allLimits } from '../src/domain/limits/limits.ts';
 import type { Flow } from './flow.ts';
 import { InvalidProps } from './invalid-props.ts';
 
@@ -131,6 +132,8 @@ export abstract class InstanceMetrics extends Construct {
         return Object.keys(this.config.operations);
       case 'destination':
         return Object.keys(this.config.destinations);
+      case 'limit':
+        return allLimits(this.config).map(([name]) => name);
       case 'queue':
         return queuesOf(this.flow);
       case 'reason':

@@ -23,6 +23,7 @@ const ANSWERS = [
 const TOLD_TO_PAGE = [
   ...ANSWERS,
   'tools/task-options',
+  'tools/limit-words',
   'tools/lower-bounds',
   'tools/work-left',
   'tools/console/server/shapes',

@@ -13,11 +13,13 @@ import {
   longestWait,
   type Operation,
 } from '../../src/domain/config/resolved.ts';
+import type { LimitName, Millis } from '../../src/domain/ids.ts';
+import { usersOf } from '../../src/domain/limits/limits.ts';
 import { MAX_DELAY, MAX_RECEIVES, MINUTE } from '../../src/domain/timings.ts';
 import type { Flow } from '../flow.ts';
 import { type MeasuredIn, STEP } from '../instance-metrics.ts';
 import type { Resource, Resources } from './resources.ts';
-import { watchesOfLimits } from './throttles.ts';
+import { watchesOfThrottling } from './throttles.ts';
 import { LASTING, type Watch } from './watch.ts';
 
 /** Period for rare events that always show a problem. Their alarm stays on for at least this long. */
@@ -104,6 +106,7 @@ export const watchesOf = (
     section: 'the-rejected-queue',
   },
   ...Object.values(config.operations).flatMap((operation) => watchesOfOperation(policy, operation, measured)),
+  ...watchesOfLimits(config, measured),
   {
     id: 'Repairs',
     metric: measured('Repairs', {}, { period: QUARTER }),
@@ -123,7 +126,7 @@ export const watchesOf = (
   },
   ...watchesOfSweep(named(resources.functions, 'sweep'), measured),
   ...watchesOfTrackers(measured),
-  ...watchesOfLimits(resources),
+  ...watchesOfThrottling(resources),
 ];
 
 /** Alarms on fan-outs and lists that need a person. */
@@ -260,6 +263,33 @@ const watchesOfOperation = ({ failedBatches }: AlarmPolicy, operation: Operation
       section: 'leaders-are-taken-over',
     },
   ];
+};
+
+/**
+ * Alarms on the configured limits. The `rateLimit` of an operation has none, because the alarm on late tasks of the
+ * operation shows the same.
+ */
+const watchesOfLimits = (config: Config, measured: MeasuredIn): Watch[] =>
+  (Object.keys(config.limits) as LimitName[]).flatMap((limit) => {
+    const late = lateUnder(config, limit);
+    return late === undefined
+      ? []
+      : [
+          {
+            id: `Limit-${limit}`,
+            metric: measured('LimitWait', { limit }, { period: ROUND, statistic: Stats.MAXIMUM }),
+            threshold: late,
+            says: `A call has waited for the limit ${limit} until its oldest task was ${late / 1_000} s old`,
+            todo: `its tasks are late, not lost. Run groupage limits ${limit} to see what is used and which Targets wait. Raise the limit if the API allows more, raise maxWait or maxSize so that each call takes more tasks, or send fewer tasks`,
+            section: 'calls-wait-for-a-limit',
+          } satisfies Watch,
+        ];
+  });
+
+/** The age at which a task of every operation under a limit is late. Undefined if no operation uses the limit. */
+const lateUnder = (config: Config, limit: LimitName): Millis | undefined => {
+  const late = usersOf(config, limit).map((name) => lateAfter(config.operations[name] as Operation));
+  return late.length === 0 ? undefined : Math.max(...late);
 };
 
 /** Alarms on the sweep, without which lost messages are not found and dead letters are not sent again. */

@@ -2,18 +2,23 @@
 import { Aws, Duration, Stack, Token } from 'aws-cdk-lib';
 import { type Alarm, AlarmStatusWidget, Dashboard, PeriodOverride, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
+import type { Config } from '../../src/domain/config/resolved.ts';
+import { allLimits, usersOf } from '../../src/domain/limits/limits.ts';
 import type { Flow } from '../flow.ts';
 import { InvalidProps } from '../invalid-props.ts';
-import { QUESTIONS, type Watched } from './graphs.ts';
+import { LIMITS_SHOWN, QUESTIONS, type Watched } from './graphs.ts';
 
 /**
  * The most metrics of a dashboard, and how many of them each operation, each destination and all else (queues, functions
  * and tables) need at most.
  */
 const METRICS = { most: 2_500, operation: 39, destination: 4, rest: 150 };
-/** The number of operations that a dashboard has space for: 60 without destinations. */
-const spaceFor = (destinations: number): number => {
-  const left = METRICS.most - METRICS.rest - METRICS.destination * destinations;
+/** The number of operations that a dashboard has space for: 60 without destinations and limits. */
+const spaceFor = (config: Config): number => {
+  const limits = allLimits(config).slice(0, LIMITS_SHOWN);
+  // One metric of the limit itself, and the calls and the weight of each operation that uses it.
+  const ofLimits = limits.reduce((sum, [name]) => sum + 1 + 2 * usersOf(config, name).length, 0);
+  const left = METRICS.most - METRICS.rest - METRICS.destination * Object.keys(config.destinations).length - ofLimits;
   return Math.max(0, Math.floor(left / METRICS.operation));
 };
 /** The largest number of alarms in one widget. */
@@ -36,7 +41,7 @@ export class OpsDashboard extends Construct {
     this.#flow = props.flow;
     this.#name = this.#nameOf(props.flow);
     const all = Object.values(props.config.operations);
-    const watched = { ...props, operations: all.slice(0, spaceFor(Object.keys(props.config.destinations).length)) };
+    const watched = { ...props, operations: all.slice(0, spaceFor(props.config)) };
     // This construct id must not change: with another id, an upgrade would delete the dashboard that has this name.
     this.dashboard = new Dashboard(new Construct(this, 'Factory'), 'Dashboard', {
       dashboardName: `${this.#name}-${Aws.REGION}`,

@@ -2,9 +2,13 @@
 import { GraphWidget, type GraphWidgetProps, type IMetric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { type Config, lateAfter, longestWait, type Operation } from '../../src/domain/config/resolved.ts';
 import { NO_OPERATION, REPAIRED } from '../../src/domain/events/metrics.ts';
+import { allLimits, usersOf } from '../../src/domain/limits/limits.ts';
 import type { Flow } from '../flow.ts';
 import { callsSavedBy, type MeasuredIn, type OfOperation, queuesOf, reasonsOf, STEP } from '../instance-metrics.ts';
 import type { Resource, Resources, Store } from './resources.ts';
+
+/** The most limits that the graphs show. */
+export const LIMITS_SHOWN = 50;
 
 /** What the graphs show. */
 export interface Watched {
@@ -67,6 +71,7 @@ const isAnythingLost = (watched: Watched): GraphWidget[] => {
 const isItLate = (watched: Watched): GraphWidget[] => {
   const { operations, config, measured } = watched;
   const destinations = Object.keys(config.destinations);
+  const limits = allLimits(config).slice(0, LIMITS_SHOWN);
   return [
     graph('Age of the oldest waiting task (ms)', byOperation(watched, ['OldestWaiting'], Stats.MAXIMUM), {
       leftAnnotations: operations.map((operation) => ({
@@ -80,6 +85,14 @@ const isItLate = (watched: Watched): GraphWidget[] => {
         label: `${operation.batch.window === null ? 'maxWait' : 'window'} of ${operation.operation}`,
       })),
     }),
+    ...(limits.length > 0
+      ? [
+          graph(
+            'Longest wait for a limit, since the registration of the oldest task (ms)',
+            limits.map(([limit]) => measured('LimitWait', { limit }, { label: limit, statistic: Stats.MAXIMUM })),
+          ),
+        ]
+      : []),
     graph('Age of the oldest message (s)', ofQueues(watched.resources.queues, 'ApproximateAgeOfOldestMessage')),
     ...(destinations.length > 0
       ? [
@@ -160,10 +173,37 @@ const whatDoesItCost = (watched: Watched): GraphWidget[] => {
   ];
 };
 
+/**
+ * What the operations of each limit use, and what the limit allows. A limit with a key allows as much for each of its
+ * buckets, so these sums show nothing about it.
+ */
+const underLimits = ({ config, operations, measured }: Watched): GraphWidget[] =>
+  allLimits(config)
+    .slice(0, LIMITS_SHOWN)
+    .filter(([, { key }]) => key === null)
+    .flatMap(([name, { calls, weight, per }]) => {
+      const users = usersOf(config, name).filter((user) => operations.some(({ operation }) => operation === user));
+      const used = (what: string, metric: 'DownstreamCalls' | 'WeightUsed', allowed: number | null) =>
+        allowed === null || users.length === 0
+          ? []
+          : [
+              graph(
+                `${what} under the limit ${name}, by operation`,
+                users.map((operation) => measured(metric, { operation }, { label: operation })),
+                {
+                  stacked: true,
+                  leftAnnotations: [{ value: (allowed * STEP.toMilliseconds()) / per, label: 'allowed' }],
+                },
+              ),
+            ];
+      return [...used('Calls', 'DownstreamCalls', calls), ...used('Weight of calls', 'WeightUsed', weight)];
+    });
+
 const whereIsTheBottleneck = (watched: Watched): GraphWidget[] => {
   const { queues, functions, stores } = watched.resources;
   return [
     graph('Duration of a call to the downstream, p95 (ms)', byOperation(watched, ['DownstreamLatency'], 'p95')),
+    ...underLimits(watched),
     graph('Failed calls', byOperation(watched, ['DownstreamErrors'])),
     graph('Retried batches', byOperation(watched, ['BatchesRetried'])),
     graph('Messages that wait in their queue', ofQueues(queues, 'ApproximateNumberOfMessagesVisible')),

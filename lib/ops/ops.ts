@@ -70,7 +70,8 @@ export class Ops extends Construct {
   /**
    * One of the alarms by its id.
    *
-   * @throws InvalidProps if there is no alarm for an operation, destination, queue, function, table or index of that name.
+   * @throws InvalidProps if there is no alarm for an operation, limit, destination, queue, function, table or index of that
+   * name.
    */
   alarm(id: AlarmId): Alarm {
     const alarm = this.alarms.find(({ node }) => node.id === id);

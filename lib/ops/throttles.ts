@@ -4,7 +4,7 @@ import { STEP } from '../instance-metrics.ts';
 import type { Resources, Store } from './resources.ts';
 import { LASTING, type Watch } from './watch.ts';
 
-export const watchesOfLimits = ({ functions, stores }: Resources): Watch[] => [
+export const watchesOfThrottling = ({ functions, stores }: Resources): Watch[] => [
   ...Object.entries(functions).map(
     ([name, fn]): Watch => ({
       id: `Throttled-${name}`,

@@ -2,8 +2,8 @@
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 
 /**
- * All possible ids of alarms. The part after the hyphen is the name of the operation, destination, queue, function,
- * table or index.
+ * All possible ids of alarms. The part after the hyphen is the name of the operation, limit, destination, queue,
+ * function, table or index.
  */
 export type AlarmId =
   | 'Rejected'
@@ -19,6 +19,7 @@ export type AlarmId =
   | 'JobsUndeliverable'
   | 'ClaimsRefused'
   | `${'Late' | 'Failed' | 'Circuit' | 'Takeovers'}-${string}`
+  | `Limit-${string}`
   | `${'DeadLetters' | 'Vanishing' | 'Callbacks' | 'Throttled' | 'ReadThrottled' | 'WriteThrottled' | 'IndexThrottled'}-${string}`;
 
 export interface Watch {

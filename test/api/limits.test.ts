@@ -88,6 +88,17 @@ it('a bucket shows what is used, when the next call may start, and who waits', a
   expect(buckets[0]?.next).toEqual([{ ...waits, batchId: batch.id }, ...Array(9).fill(waits)]);
 });
 
+it('the next call may start when the first waiting call fits, not any lighter one', async () => {
+  const { kit, ask, write } = kitAnd();
+  const id = 'limit:vendor#depot=MUC' as BucketId;
+  await write(id, { leases: [{ id: 'a', weight: 80, until: NOW + 5_000 }] });
+  const nextAt = async () => ((await ask('/limits/vendor')).buckets as { nextAt?: string }[])[0]?.nextAt;
+  expect(await nextAt()).toBe(new Date(NOW).toISOString());
+  const row = { operation: operationName('ship'), target: target('ship/depot=MUC'), since: NOW, weight: 20 };
+  await kit.buckets.enqueue(id, { ...row, entry: 'f#1' });
+  expect(await nextAt()).toBeUndefined();
+});
+
 it('buckets are shown page by page, with the part of a divided limit', async () => {
   const { ask, write } = kitAnd();
   const next = { nextAt: new Date(NOW).toISOString(), waiting: 0, next: [] };

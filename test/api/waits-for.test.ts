@@ -4,6 +4,7 @@ import { whatFor } from '../../src/api/tasks/waits-for.ts';
 import { type Lock, NO_LOCK } from '../../src/domain/batches/lock.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
 import type { LimitName } from '../../src/domain/ids.ts';
+import { granted } from '../../src/domain/limits/bucket.ts';
 import { bucketsOf, type Counted } from '../../src/domain/limits/limits.ts';
 import { entryOf } from '../../src/domain/limits/queue.ts';
 import { NEW_OPERATION, type OperationState, type Pause, slotOf } from '../../src/domain/operations/slots.ts';
@@ -182,7 +183,22 @@ it('a task waits for a limit, for about as long as the calls before its own take
   });
   expect(await ask('task-1')).toMatchObject({
     status: 'created',
-    waitsFor: { reason: 'limit', text: 'the limit vendor (depot MUC): about 11 s, 1 before it' },
+    waitsFor: { reason: 'limit', limit: 'vendor', text: 'the limit vendor (depot MUC): about 11 s, 1 before it' },
+  });
+  // Both have left the queue, and were promised a start.
+  const seen = await kit.buckets.read(own.bucket);
+  const asked = { bucket: own.bucket, allows: own.allows, weight: 1 };
+  const { line } = granted(seen, asked, NOW + 30_000, { id: '', until: NOW }, NOW).bucket;
+  const passed = { again: 'a~', fresh: 'f~' };
+  await kit.buckets.write(own.bucket, seen.turn, { ...seen, ...(line ? { line } : {}), passed });
+  expect(await ask('task-1')).toMatchObject({ waitsFor: { reason: 'batch-to-fill' } });
+  kit.now += 5_000;
+  expect(await ask('task-1')).toMatchObject({
+    waitsFor: {
+      reason: 'limit',
+      limit: 'vendor',
+      text: expect.stringMatching(/^the limit vendor \(depot MUC\): its call is planned, in at most \d+ s$/),
+    },
   });
 });
 

@@ -8,6 +8,7 @@ import {
   lineUnder,
   nextStart,
   type Pace,
+  plannedIn,
   withStart,
   withUse,
 } from '../../src/domain/limits/line.ts';
@@ -48,6 +49,24 @@ describe('the line of a limit', () => {
   it('paces calls evenly, with a percent to spare for calls that are late', () => {
     expect(momentsOf(newLine({ calls: 10, per: 1_000 }), [1, 1, 1])).toEqual([0, 101, 202]);
     expect(momentsOf(newLine({ calls: 1, per: 3_600_000 }), [1, 1])).toEqual([0, 3_601_000]);
+  });
+
+  it('tells about how many calls have a moment ahead, and the last of them', () => {
+    const taken = (line: Line, count: number): Line => {
+      let now = line;
+      for (let n = 0; n < count; n += 1) now = withStart(now, 1, nextStart(now, 1, NOW));
+      return now;
+    };
+    const paced = { calls: 10, per: 1_000 };
+    const four = taken(newLine(paced), 4);
+    expect(plannedIn(four, pace(paced), NOW)).toEqual({ calls: 3, until: NOW + 303 });
+    expect(plannedIn(four, pace(paced), NOW + 250)).toEqual({ calls: 1, until: NOW + 303 });
+    expect(plannedIn(four, pace(paced), NOW + 303)).toBeUndefined();
+    const weighed = { weight: 2, per: 60_000 };
+    expect(plannedIn(taken(newLine(weighed), 3), pace(weighed), NOW)).toEqual({ calls: 2, until: NOW + 60_600 });
+    expect(plannedIn(taken(newLine(weighed), 1), pace(weighed), NOW)).toBeUndefined();
+    expect(plannedIn(taken(newLine({}), 3), pace({}), NOW)).toBeUndefined();
+    expect(plannedIn(undefined, pace(paced), NOW)).toBeUndefined();
   });
 
   it('paces calls by their weight', () => {

@@ -1,6 +1,7 @@
 /** At least one example of each event that steps report. The list does not compile if an event is missing. */
 import type { FlowEvent } from '../../src/domain/events/events.ts';
 import type { FanOutId } from '../../src/domain/fan-out-ids.ts';
+import type { LimitName } from '../../src/domain/ids.ts';
 import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import type { ClaimKey, ListId } from '../../src/domain/lists/ids.ts';
 import { batchId, id, NOW, operationName, target } from './factories.ts';
@@ -25,7 +26,16 @@ const EVENTS: Events = {
     { ...settled, how: 'expired' },
   ],
   blocked: [{ event: 'blocked', operation, target: where }],
-  granted: [{ event: 'granted', bucket: 'limit:vendor' as BucketId, operation, waited: 5_000, ahead: 1_000 }],
+  granted: [
+    {
+      event: 'granted',
+      bucket: 'limit:vendor' as BucketId,
+      limit: 'vendor' as LimitName,
+      operation,
+      waited: 5_000,
+      ahead: 1_000,
+    },
+  ],
   'leases-left': [{ event: 'leases-left', batchId: batch.batchId, cause: 'Error: throttled' }],
   'slot-freed': [{ event: 'slot-freed', operation, slot: 's' }],
   'put-off': [{ event: 'put-off', destination: 'ops', events: 2, uncalled: 1, waited: 60_000 }],
@@ -51,6 +61,7 @@ const EVENTS: Events = {
       answer: 'HTTP 503',
       isError: true,
       traceparent: '00-0-0-01',
+      weight: 2_500,
     },
   ],
   'sweep-cut': [{ event: 'sweep-cut', part: 'slots', left: 40 }],

@@ -83,6 +83,7 @@ describe('a metric of an instance', () => {
       (each) => each.metric('DeadLettersRevived', { queue: 'all' }),
       /there are register, elect, group, batch, callback, rejected, given-up$/,
     ],
+    ['a limit', (each) => each.metric('LimitWait', { limit: 'vendor' }), /there is no limit "vendor".*has none/],
     [
       'a reason',
       (each) => each.metric('BatchesSealed', { operation, reason: 'bored' }),

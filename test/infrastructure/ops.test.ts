@@ -90,10 +90,14 @@ it('a dashboard with many destinations shows fewer operations', () => {
 describe('the dashboard shows', () => {
   const merging: ConfigInput['operations'][string] = {
     target: ['depot'],
+    batch: { maxWeight: 2_000 },
     downstream: { kind: 'lambda', function: 'parcels' },
     merge: { keys: 'inputs[].id' },
   };
-  const config = configFrom({ ...everyKindInput, operations: { merging } });
+  const config = configFrom({
+    ...everyKindInput,
+    operations: { merging: { ...merging, limits: ['account', 'vendor'] } },
+  });
   const shown = metricsOfDashboards(ours('dev', config));
   const valuesOf = (metric: string, dimension: string) =>
     shown.flatMap(({ name, dimensions }) => (name === metric ? [dimensions[dimension]] : []));
@@ -102,6 +106,17 @@ describe('the dashboard shows', () => {
     const names = new Set(shown.map(({ name }) => name));
     // A batch that did not fail succeeded.
     expect(Object.keys(METRICS).filter((name) => !names.has(name))).toEqual(['BatchesSucceeded']);
+  });
+
+  it('what each limit without a key allows, beside what its operations use', () => {
+    const titles = widgetsOf(ours('dev', config)).flatMap(({ properties: { title, annotations } }) =>
+      title?.includes('under the limit') ? [[title, annotations?.horizontal?.map(({ value }) => value)]] : [],
+    );
+    expect(titles).toEqual([
+      ['Calls under the limit vendor, by operation', [50]],
+      ['Weight of calls under the limit vendor, by operation', [450_000]],
+    ]);
+    expect(valuesOf('LimitWait', 'limit')).toEqual(['vendor', 'account']);
   });
 
   it('rejected messages without a configured operation', () =>

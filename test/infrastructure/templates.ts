@@ -53,8 +53,20 @@ const EVERY_KIND: ConfigInput['operations'] = Object.fromEntries(
       { kind: 'queue', name: 'parcels' },
       { kind: 'queue', name: 'arn:aws:sqs:eu-west-1:111122223333:parcels' },
     ] as const
-  ).map((downstream, n) => [`ship-${n}`, { target: ['depot'], downstream }]),
+  ).map((downstream, n) => [
+    `ship-${n}`,
+    {
+      target: ['depot'],
+      downstream,
+      ...(n === 0 ? { limits: ['account', 'vendor'], batch: { maxWeight: 2_000 }, rateLimit: 5 } : {}),
+    },
+  ]),
 );
+/** Limits of each kind, which the first operation names. */
+const LIMITS: ConfigInput['limits'] = {
+  vendor: { calls: 10, weight: 90_000, per: '1m', burst: 2 },
+  account: { calls: 1, key: ['depot'], concurrency: { calls: 2 } },
+};
 const DESTINATIONS: ConfigInput['destinations'] = {
   hook: {
     kind: 'http',
@@ -70,6 +82,7 @@ const DESTINATIONS: ConfigInput['destinations'] = {
 export const TOPIC = 'arn:aws:sns:eu-west-1:111122223333:on-call';
 export const everyKindInput: ConfigInput = {
   operations: EVERY_KIND,
+  limits: LIMITS,
   destinations: DESTINATIONS,
   alarms: { topic: TOPIC, runbook: 'https://git.example/operate.md' },
 };

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { writeAll } from '../../src/aws/dynamodb.ts';
 import { dynamoDBBatches } from '../../src/aws/dynamodb-batches.ts';
+import { dynamoDBBuckets } from '../../src/aws/dynamodb-buckets.ts';
 import { dynamoDBFanOuts } from '../../src/aws/dynamodb-fan-outs.ts';
 import { dynamoDBLists } from '../../src/aws/dynamodb-lists.ts';
 import { dynamoDBLocks } from '../../src/aws/dynamodb-locks.ts';
@@ -9,12 +10,12 @@ import { dynamoDBTasks } from '../../src/aws/dynamodb-tasks.ts';
 import { dynamoDBWaiting } from '../../src/aws/dynamodb-waiting.ts';
 import { printBatch } from '../../src/domain/batches/messages.ts';
 import { setting } from '../../src/domain/deployed/environment.ts';
-import type { Target } from '../../src/domain/ids.ts';
+import type { LimitName, Target } from '../../src/domain/ids.ts';
 import type { NewTask } from '../../src/domain/tasks/task.ts';
 import type { Item } from '../../src/rows/item.ts';
 import { type AwsService, startAwsService } from '../factories/aws-service.ts';
 import { startTestDownstream, type TestDownstream } from '../factories/downstream.ts';
-import { aConfig, aDownstream, batchId, candidate, NOW, operationName } from '../factories/factories.ts';
+import { aConfig, aDownstream, aPolicy, batchId, candidate, NOW, operationName } from '../factories/factories.ts';
 import { type DeployedBundles, deployedBundles } from './metrics-kit.ts';
 
 export let bundles: DeployedBundles;
@@ -31,8 +32,19 @@ export const configured = () => {
   const reached = { downstream: aDownstream({ url: downstream.url, timeout: 20_000 }) };
   const merging = { operation: operationName('merge'), merge: { keys: 'inputs[]' } };
   const fragile = { operation: operationName('fragile'), circuit: { failures: 1, coolDown: 1_000 } };
+  const paced = {
+    operation: operationName('paced'),
+    limits: ['vendor' as LimitName],
+    batch: aPolicy({ maxWeight: 50 }),
+  };
   return {
-    ...aConfig(reached, { ...merging, ...reached }, { ...fragile, ...reached }),
+    ...aConfig(reached, { ...merging, ...reached }, { ...fragile, ...reached }, { ...paced, ...reached }),
+    limits: {
+      vendor: {
+        ...{ calls: null, weight: 1_000, per: 60_000, burst: 1, key: null },
+        concurrency: { calls: null, weight: null },
+      },
+    },
     producerRules: 'warn' as const,
     destinations: {
       ops: { kind: 'queue', name: 'ops' },
@@ -69,6 +81,7 @@ export const stores = () => {
   return {
     tasks: dynamoDBTasks(clients.dynamodb, setting(settings, 'taskTable')),
     waiting: dynamoDBWaiting(clients.dynamodb, setting(settings, 'batchLockTable')),
+    buckets: dynamoDBBuckets(clients.dynamodb, setting(settings, 'batchLockTable'), clients.clock),
     locks: dynamoDBLocks(clients.dynamodb, setting(settings, 'batchLockTable'), () => 3_600_000),
     batches: dynamoDBBatches(clients.dynamodb, setting(settings, 'batchTable')),
     fanOuts: dynamoDBFanOuts(clients.dynamodb, setting(settings, 'fanOutTable')),

@@ -32,7 +32,11 @@ export const testMetricsOfRepairs = (): void => {
       ['DeadLettersUnreadable', of('queue=group'), 1],
       ['ExpiredLocksRepaired', of('operation=ship'), 1],
       ['LeaderlessBatchesRepaired', of('operation=ship'), 1],
-      ...['fragile', 'merge', 'ship'].map((operation) => ['OldestWaiting', of(`operation=${operation}`), 'ms']),
+      ...['fragile', 'merge', 'paced', 'ship'].map((operation) => [
+        'OldestWaiting',
+        of(`operation=${operation}`),
+        'ms',
+      ]),
       ...Array.from({ length: 3 }, () => ['Repairs', of(), 1]),
       ['StrandedRepaired', of('operation=ship'), 1],
     ]);

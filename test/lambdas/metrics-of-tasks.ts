@@ -5,6 +5,8 @@ import { expect, it } from 'vitest';
 import { printElect } from '../../src/domain/batches/messages.ts';
 import { printCallback } from '../../src/domain/callbacks/callback.ts';
 import { eventOf } from '../../src/domain/callbacks/event.ts';
+import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
+import { entryOf } from '../../src/domain/limits/queue.ts';
 import { printRedrive } from '../../src/domain/register/redrive-message.ts';
 import { aStored, aTask, batchId, candidate, id, NOW, operationName, target, token } from '../factories/factories.ts';
 import { answer, bundles, downstream, sealed, stores } from './metrics-bundles.ts';
@@ -71,6 +73,31 @@ export const testMetricsOfTasks = (): void => {
     ).toEqual([
       ['LeadersElected', of('operation=ship'), 1],
       ['LockTakeovers', of('operation=ship'), 1],
+    ]);
+  });
+
+  it('count the weight of a call under a limit, and how long a call waited for its limit', async () => {
+    const where = target('paced/depot=MUC');
+    const operation = operationName('paced');
+    const some = (name: string) => aTask({ id: id(name), target: where, operation });
+    answer(200);
+    const first = await sealed(where, 1, [some('weighed')]);
+    expect(await bundles.measured('BatchHandler', { Records: [recordOf(first)] })).toContainEqual([
+      'WeightUsed',
+      of('operation=paced'),
+      50,
+    ]);
+    await sealed(where, 2, [some('waits')]);
+    const { buckets } = stores();
+    const bucket = 'limit:vendor' as BucketId;
+    const seen = await buckets.read(bucket);
+    const batch = { id: batchId(`${where}#1#2`), attempt: 0 };
+    const entry = entryOf('again', seen.segment, NOW, token('row'));
+    await buckets.enqueue(bucket, { entry, operation, target: where, since: NOW, batch, weight: 50 });
+    await buckets.write(bucket, seen.turn, { ...seen, granter: { id: token('chain'), at: buckets.now() } });
+    const next = printElect({ kind: 'grant', bucket, grant: token('chain'), turn: seen.turn });
+    expect(await bundles.measured('ElectHandler', { Records: [recordOf(next)] })).toEqual([
+      ['LimitWait', of('limit=vendor'), 'ms'],
     ]);
   });
 

@@ -37,12 +37,17 @@ export const BUCKET = z
       whole('The number of the part, if the limit is divided because it allows more than one row can store.'),
     ),
     nextAt: z.optional(
-      moment('When the next call may start. In the past: at once. Missing if a call in progress has to end first.'),
+      moment(
+        'When the first waiting call may start, or, if none waits, a call of weight 1. In the past: at once. Missing if a call in progress has to end first.',
+      ),
     ),
     calls: z.optional(use('Calls that started, or will start, in the last span. Missing if calls are evenly paced.')),
     weight: z.optional(use('The weight of these calls.')),
     inProgress: z.optional(use('Calls in progress, if the limit counts them.')),
     weightInProgress: z.optional(use('The weight of the calls in progress, if the limit counts it.')),
+    planned: z.optional(
+      whole('About how many calls have been promised a start in the next seconds, up to about a minute ahead.', 1),
+    ),
     waiting: whole(
       `How many Targets and batches wait for a call, counted up to ${WAITING_COUNTED}.`,
       0,

@@ -4,13 +4,13 @@ import type { Config } from '../../domain/config/resolved.ts';
 import type { LimitName, Millis } from '../../domain/ids.ts';
 import { type Bucket, chanceIn, hasLeases, underWay } from '../../domain/limits/bucket.ts';
 import { type Counted, labelOf, usersOf } from '../../domain/limits/limits.ts';
-import { startedIn } from '../../domain/limits/line.ts';
+import { plannedIn, startedIn } from '../../domain/limits/line.ts';
 import type { WaitingCall } from '../../domain/limits/queue.ts';
 import { SECOND } from '../../domain/timings.ts';
 import { iso } from '../shared/iso.ts';
 import type { LimitBucket, Limit as LimitShown } from './responses.ts';
 
-/** How many of those who wait are counted, and how many of them are listed. */
+/** How many waiting calls are counted, and how many of them are listed. */
 export const [WAITING_COUNTED, NEXT_SHOWN] = [100, 10];
 
 export const limitView = (config: Pick<Config, 'operations'>, name: LimitName, limit: Limit): LimitShown => {
@@ -34,7 +34,7 @@ export const limitView = (config: Pick<Config, 'operations'>, name: LimitName, l
   };
 };
 
-/** @param waiting those who wait, the next first, at most {@link WAITING_COUNTED}. */
+/** @param waiting waiting calls, the next first, at most {@link WAITING_COUNTED}. */
 export const bucketView = (
   config: Pick<Config, 'limits' | 'operations'>,
   { bucket: id, name, allows }: Counted,
@@ -45,7 +45,8 @@ export const bucketView = (
   const started = startedIn(bucket.line, allows, now);
   const { calls, weight, concurrency } = allows;
   const inProgress = underWay(bucket, now);
-  const chance = chanceIn(bucket, { bucket: id, allows, weight: 1 }, now);
+  const planned = plannedIn(bucket.line, allows, now);
+  const chance = chanceIn(bucket, { bucket: id, allows, weight: waiting[0]?.weight ?? 1 }, now);
   return {
     ...labelOf(config, name, id),
     ...(chance.is === 'full' ? {} : { nextAt: iso(Math.ceil(chance.at)) }),
@@ -55,6 +56,7 @@ export const bucketView = (
     ...(concurrency.weight === null
       ? {}
       : { weightInProgress: { used: inProgress.weight, allowed: concurrency.weight } }),
+    ...(planned ? { planned: planned.calls } : {}),
     waiting: waiting.length,
     ...(waiting.length === WAITING_COUNTED ? { waitingIsAtLeast: true } : {}),
     next: waiting.slice(0, NEXT_SHOWN).map((row) => ({

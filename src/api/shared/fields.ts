@@ -8,6 +8,7 @@ import {
   isToken,
   OPERATION_NAME_PATTERN,
   TARGET_LIMITS,
+  TARGET_MAX_BYTES,
   type Target,
   TOKEN_MAX,
   type Token,
@@ -29,6 +30,19 @@ export const textOfBytes = (description: string, most: number) => {
   const error = `must be well-formed text of 1 to ${most} bytes`;
   return z.string({ error }).check(z.refine(fits, { error }), z.meta({ description, ...limits }));
 };
+
+const isBeginning = (text: string): boolean => text.isWellFormed() && Buffer.byteLength(text) <= TARGET_MAX_BYTES;
+
+/** The beginning of a Target, or of a part of it. An empty text is treated as none. */
+export const beginning = (description: string, example: string) =>
+  z.optional(
+    z
+      .string()
+      .check(
+        z.refine(isBeginning, { error: `must be well-formed text of 1 to ${TARGET_MAX_BYTES} bytes` }),
+        z.meta({ description, maxLength: TARGET_MAX_BYTES, examples: [example] }),
+      ),
+  );
 
 /**
  * An id or name. @param isOne returns whether a text is valid. @param limits the same rule, as far as a JSON Schema can

@@ -51,6 +51,7 @@ const WAITS_FOR = z
       job: 'the downstream processes it and reports later',
     }),
     text: text('The reason as text for people. The wording may change.'),
+    limit: z.optional(text('The limit, if `reason` is `limit`.')),
   })
   .check(z.meta({ id: 'WaitsFor', description: 'Why an unfinished task is waiting.' }));
 

@@ -6,13 +6,14 @@ import { type Batch, isFinished, isPending } from '../../domain/batches/batch.ts
 import { isHeld, type Lock } from '../../domain/batches/lock.ts';
 import { waitEnd, waitsSince } from '../../domain/batches/policy.ts';
 import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
-import type { BatchId, Millis, Target } from '../../domain/ids.ts';
+import type { BatchId, LimitName, Millis, Target } from '../../domain/ids.ts';
+import type { BucketId } from '../../domain/limits/bucket-id.ts';
 import { labelOf } from '../../domain/limits/limits.ts';
 import { taken } from '../../domain/operations/slot-pages.ts';
 import { type OperationState, type Pause, pauseNow, slotOfBatch } from '../../domain/operations/slots.ts';
 import { hasEnded, type Task } from '../../domain/tasks/task.ts';
 import { SECOND } from '../../domain/timings.ts';
-import { limitWaitOf } from '../../steps/limits/wait.ts';
+import { limitWaitOf, plannedCallOf } from '../../steps/limits/wait.ts';
 import { slotsOf } from '../../steps/slots/operation-slots.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';
 import { inBrief } from '../../util/problems.ts';
@@ -34,6 +35,8 @@ export interface WaitsFor {
     | 'leader'
     | 'job';
   readonly text: string;
+  /** The limit, if `reason` is `limit`. */
+  readonly limit?: LimitName;
 }
 
 /**
@@ -63,7 +66,30 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   const pages = isCounted ? await slotsOf(deps, task.operation, state, total, false) : [];
   const inFlight = await inFlightOf(deps, task.target, lock);
   const reason = whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
-  return reason.reason === 'batch-to-fill' ? ((await underLimit(deps, operation, task.target)) ?? reason) : reason;
+  if (reason.reason !== 'batch-to-fill') return reason;
+  const isDue = now > waitEnd(waitsSince(task), operation.batch) + SECOND;
+  return (
+    (await underLimit(deps, operation, task.target)) ??
+    (isDue ? await planned(deps, operation, task.target) : undefined) ??
+    reason
+  );
+};
+
+/** A Target whose batch is due, and that is in no queue, has been promised a start. */
+const planned = async (deps: ApiDeps, operation: Operation, target: Target): Promise<WaitsFor | undefined> => {
+  const found = await plannedCallOf(deps, operation, target);
+  if (!found) return undefined;
+  const { limit, bucket, until } = found;
+  return {
+    reason: 'limit',
+    limit,
+    text: `the limit ${limit}${keyText(deps, limit, bucket)}: its call is planned, in at most ${inWords(until - deps.buckets.now())}`,
+  };
+};
+
+const keyText = ({ config }: ApiDeps, limit: LimitName, bucket: BucketId): string => {
+  const { key } = labelOf(config, limit, bucket);
+  return key === undefined ? '' : ` (${key})`;
 };
 
 /** A Target that waits under a limit has a leader. A batch waits there before an attempt that is not the first. */
@@ -75,13 +101,13 @@ const underLimit = async (
 ): Promise<WaitsFor | undefined> => {
   const wait = await limitWaitOf(deps, operation, target, batch);
   if (!wait) return undefined;
-  const { key } = labelOf(deps.config, wait.limit, wait.bucket);
   const before = wait.before === 0 ? 'it is next' : `${wait.before} before it`;
   const when =
     wait.at === undefined ? 'after the end of calls in progress' : `about ${inWords(wait.at - deps.buckets.now())}`;
   return {
     reason: 'limit',
-    text: `the limit ${wait.limit}${key === undefined ? '' : ` (${key})`}: ${when}, ${before}`,
+    limit: wait.limit,
+    text: `the limit ${wait.limit}${keyText(deps, wait.limit, wait.bucket)}: ${when}, ${before}`,
   };
 };
 

@@ -11,7 +11,7 @@ import type { SealReason } from '../batches/policy.ts';
 import type { Reason } from '../downstream/downstream.ts';
 import type { FanOutId } from '../fan-out-ids.ts';
 import type { EndReason, FanOutStatus } from '../fan-outs/fan-out.ts';
-import type { BatchId, Millis, OperationName, Target, TaskId } from '../ids.ts';
+import type { BatchId, LimitName, Millis, OperationName, Target, TaskId } from '../ids.ts';
 import type { BucketId } from '../limits/bucket-id.ts';
 import type { ClaimKey, ListId } from '../lists/ids.ts';
 import type { Pause } from '../operations/slots.ts';
@@ -38,12 +38,13 @@ export type FlowEvent =
   /** A Target, or a sealed batch that had lent its slot, found no free slot of the operation and waits for one. */
   | { readonly event: 'blocked'; readonly operation: OperationName; readonly target: Target }
   /**
-   * A Target or batch that waited for a limit was granted a moment. `waited` is how long its oldest task has waited,
-   * `ahead` how far ahead the moment is, both in milliseconds.
+   * A limit delays the call of a Target or batch, and it is now decided when the call starts: in `ahead` ms. By then its
+   * oldest task is `waited` ms old.
    */
   | {
       readonly event: 'granted';
       readonly bucket: BucketId;
+      readonly limit: LimitName;
       readonly operation: OperationName;
       readonly waited: Millis;
       readonly ahead: Millis;
@@ -100,6 +101,8 @@ export type FlowEvent =
       readonly isError: boolean;
       /** The W3C trace context that was sent with the call. */
       readonly traceparent: string;
+      /** What the call counts under limits of `weight`. Absent if the operation has none. */
+      readonly weight?: number;
       readonly quote?: Reason['quote'];
     }
   | ({

@@ -85,10 +85,11 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
     of: ({ because }) => ({ reason: because }),
   },
   called: {
-    adds: ({ isError, took }) => ({
+    adds: ({ isError, took, weight = 0 }) => ({
       DownstreamCalls: 1,
       DownstreamErrors: isError ? 1 : 0,
       DownstreamLatency: Math.max(0, took),
+      WeightUsed: weight,
     }),
   },
   // Tasks of a pending job are not retried.
@@ -156,7 +157,7 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   'share-unknown': { warns: true },
   'result-omitted': { warns: true },
   blocked: {},
-  granted: {},
+  granted: { adds: ({ waited }) => ({ LimitWait: Math.max(0, waited) }) },
   'leases-left': {},
   'slot-freed': {},
   held: {},

@@ -12,7 +12,7 @@ export const NAMESPACE = 'Groupage';
 export const STACK_DIMENSION = 'service';
 
 /** The other dimensions. */
-export type DimensionName = 'operation' | 'reason' | 'queue' | 'destination';
+export type DimensionName = 'operation' | 'reason' | 'queue' | 'destination' | 'limit';
 
 /** Units, in CloudWatch's own spelling. */
 export type Unit = 'Count' | 'Milliseconds' | 'Percent';
@@ -57,6 +57,16 @@ export const METRICS = {
     'operation',
   ),
   DownstreamLatency: lasts('Duration of a call to the downstream, in milliseconds'),
+  WeightUsed: counts(
+    'Weight of calls under a limit of `weight`: as the downstream reported it, otherwise the sum of the tasks',
+    'operation',
+  ),
+  LimitWait: {
+    unit: 'Milliseconds',
+    by: ['limit'],
+    meaning:
+      'Age of the oldest task of a call that a limit delays by more than some seconds, at the time when the call may start, in milliseconds',
+  },
   CircuitOpened: counts(
     'Circuits opened: the downstream fails or is wrongly configured, and batches wait',
     'operation',

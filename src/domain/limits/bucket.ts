@@ -26,7 +26,7 @@ export interface Lease {
   readonly until: Millis;
 }
 
-/** The chain of messages that grants moments to those who wait. */
+/** The chain of messages that grants moments to waiting calls. */
 export interface Granter {
   /** The id of the chain's next message. */
   readonly id: Token;

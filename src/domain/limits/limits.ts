@@ -176,8 +176,8 @@ export const allowedIn = (
   config: Pick<Config, 'limits' | 'operations'>,
   bucket: BucketId,
 ): (Counted & { readonly operations: readonly OperationName[] }) | undefined => {
-  const { id, part } = splitPart(bucket);
-  const name = id.slice(id.indexOf(':') + 1).split('#')[0] as LimitName;
+  const { part } = splitPart(bucket);
+  const name = limitOf(bucket);
   const limit = limitNamed(config, name);
   return limit && { bucket, name, allows: partOf(limit, part, partsOf(limit)), operations: usersOf(config, name) };
 };
@@ -206,6 +206,9 @@ export const labelOf = (
   const fields = text.split('/').map((each) => each.split('=', 2).map(decoded).join(' '));
   return { key: fields.join(', '), ...part };
 };
+
+/** The limit of a bucket, whether or not the configuration has it. */
+export const limitOf = (bucket: BucketId): LimitName => groupOf(bucket).slice('limit:'.length) as LimitName;
 
 /** The buckets of one limit: its bucket's name without key and part. */
 export const groupOf = (bucket: BucketId): string => splitPart(bucket).id.split('#')[0] ?? bucket;

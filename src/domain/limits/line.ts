@@ -135,6 +135,25 @@ export const startedIn = (line: Line | undefined, pace: Pace, now: Millis): Omit
     .reduce(plus, NOTHING);
 };
 
+/**
+ * The calls whose moment lies ahead: about how many there are, and the last of their moments. Undefined if there is none.
+ * A paced line does not remember its moments: this assumes that they follow each other without a gap.
+ */
+export const plannedIn = (
+  line: Line | undefined,
+  pace: Pace,
+  now: Millis,
+): { readonly calls: number; readonly until: Millis } | undefined => {
+  if (!line) return undefined;
+  const { callsAt, starts } = lineUnder(line, pace, now);
+  const ahead = starts.filter(({ at }) => at > now);
+  const last = ahead.at(-1);
+  if (last) return { calls: ahead.reduce(plus, NOTHING).calls, until: last.at };
+  const until = callsAt - gapOf(pace);
+  if (mustRemember(pace) || pace.calls === null || until <= now) return undefined;
+  return { calls: Math.ceil((until - now) / gapOf(pace)), until };
+};
+
 /** The line after a call of this weight got the moment `at`. */
 export const withStart = (line: Line, weight: number, at: Millis): Line => {
   const { pace } = line;

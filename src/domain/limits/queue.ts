@@ -2,7 +2,7 @@
  * The queue of a bucket: Targets whose next batch is due, and sealed batches, that wait for a moment under the bucket's
  * limit. Pure.
  *
- * - Those who wait put a row of their own, so 500 of them never compete for one write. The granter reads the next rows,
+ * - Waiting Targets and batches put a row of their own, so 500 of them never compete for one write. The granter reads the next rows,
  *   grants moments to all of them in one write of the bucket, and then sends each its message. Granted rows are not
  *   deleted: the bucket remembers the last one, and time to live deletes them for free.
  * - A row must never appear before the last granted one. So rows are put into *segments*: a function that read segment
@@ -87,6 +87,6 @@ export const horizonOf = (allows: Allowance): Millis =>
 /** If the granter is late by this much, its message counts as lost. */
 const LOST: Millis = 10 * SECOND;
 
-/** Whether a chain of messages grants moments to those who wait. */
+/** Whether a chain of messages grants moments to waiting calls. */
 export const isGranting = ({ granter }: Pick<Bucket, 'granter'>, now: Millis): boolean =>
   granter !== undefined && now <= granter.at + LOST;

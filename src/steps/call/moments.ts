@@ -11,6 +11,7 @@ import { allowedIn, countedIn, isLimited } from '../../domain/limits/limits.ts';
 import { latenessOf } from '../../domain/limits/line.ts';
 import { delaySeconds, SECOND } from '../../domain/timings.ts';
 import type { CallDeps } from '../deps.ts';
+import { reportDelay } from '../limits/delay.ts';
 import { joinQueue } from '../limits/join.ts';
 import { countUse, endLeases, keepLeases } from '../limits/leases.ts';
 import { leaseTime } from '../limits/plan.ts';
@@ -51,6 +52,7 @@ export const momentsFor = async (
   if (wait <= 2 * REACH) return taken.grants;
   const granted = { grants: taken.grants, attempt: batch.attempt };
   await queues.batch({ ...again(message), granted }, delaySeconds(wait - REACH));
+  reportDelay(deps, taken.grants, operation.operation, batch.oldestAt);
   return 'waits';
 };
 
@@ -96,7 +98,7 @@ export const mayStart = async ({ buckets, config, machine }: CallDeps, grants: r
 };
 
 /**
- * Takes moments for another call of an attempt, before those who wait, and sleeps until then. The attempt keeps its
+ * Takes moments for another call of an attempt, before waiting calls, and sleeps until then. The attempt keeps its
  * leases.
  *
  * @param weight of the tasks that the call contains.
@@ -123,11 +125,19 @@ export const takeNext = async (
   return true;
 };
 
-/** Counts the weight that a call really used, if its answer says so. */
-export const countUsage = async (deps: CallDeps, grants: readonly Grant[], used: number | undefined): Promise<void> => {
-  if (used === undefined) return;
-  const counts = ({ bucket }: Grant): boolean => (allowedIn(deps.config, bucket)?.allows.weight ?? null) !== null;
-  for (const grant of grants.filter(counts)) await countUse(deps, grant, used);
+/**
+ * Counts the weight that a call really used, if its answer says so.
+ *
+ * @returns the weight that counts. Undefined if no limit counts it.
+ */
+export const countUsage = async (
+  deps: CallDeps,
+  grants: readonly Grant[],
+  used: number | undefined,
+): Promise<number | undefined> => {
+  const counted = grants.filter(({ bucket }) => (allowedIn(deps.config, bucket)?.allows.weight ?? null) !== null);
+  if (used !== undefined) for (const grant of counted) await countUse(deps, grant, used);
+  return used !== undefined && counted.length > 0 ? used : counted[0]?.weight;
 };
 
 /**

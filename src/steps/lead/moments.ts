@@ -14,6 +14,7 @@ import { type Asked, countsWeight, type Grant, startOf } from '../../domain/limi
 import { type Counted, countedIn, isLimited, leaseOf } from '../../domain/limits/limits.ts';
 import { horizonOf } from '../../domain/limits/queue.ts';
 import { delayPast, delaySeconds, LIMITED_LEASE, LOOK_AGAIN, MINUTE, SECOND, SOON } from '../../domain/timings.ts';
+import { reportDelay } from '../limits/delay.ts';
 import { joinQueue } from '../limits/join.ts';
 import { endLeases } from '../limits/leases.ts';
 import { leaseTime, SOONEST } from '../limits/plan.ts';
@@ -107,6 +108,7 @@ const whenDue = async (
     if (!(await keepLeading(turn, lock, rows, false))) return 'again';
     const { target, fence, token } = message;
     await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - SECOND));
+    reportDelay(deps, grants, operationOf(target), oldestOf(rows));
     return 'waits';
   }
   if (wait <= 0) return { grants, rows };
@@ -141,6 +143,8 @@ const keepLeading = async (
   return true;
 };
 
+const oldestOf = (rows: readonly Waiting[]): Millis => Math.min(...rows.map(({ at }) => at));
+
 /** Waits in the queue of a bucket. */
 const queueUp = (
   { deps, message: { target, token } }: Turn,
@@ -151,7 +155,7 @@ const queueUp = (
   joinQueue(deps, asked.bucket, bucket, 'fresh', {
     operation: operationOf(target),
     target,
-    since: Math.min(...rows.map(({ at }) => at)),
+    since: oldestOf(rows),
     leader: { token, round },
     weight: asked.weight,
   });

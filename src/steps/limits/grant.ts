@@ -1,5 +1,5 @@
 /**
- * Grants moments to those who wait in a bucket's queue.
+ * Grants moments to waiting calls in a bucket's queue.
  *
  * One chain of messages does this while any wait. Each step reads the bucket and the next rows, grants moments up to the
  * horizon in one write, and sends each Target or batch its message. The chain's next message is sent before the write,
@@ -19,6 +19,7 @@ import { delaySeconds, MAX_DELAY, MINUTE, SECOND } from '../../domain/timings.ts
 import type { Delivery } from '../../ports/machine.ts';
 import type { LeadDeps } from '../deps.ts';
 import { replace } from './change.ts';
+import { reportDelay } from './delay.ts';
 import { ensureGranting } from './join.ts';
 import { passedSince, planStep, rowsOf, type Step, type Waiter } from './plan.ts';
 
@@ -69,7 +70,7 @@ const goOn = async (deps: LeadDeps, id: BucketId, bucket: Bucket, handled: Token
 };
 
 /**
- * Changes a bucket, and grants moments to those who wait in the same write.
+ * Changes a bucket, and grants moments to waiting calls in the same write.
  *
  * @param change returns its argument if there is nothing to change.
  */
@@ -142,20 +143,13 @@ const withChain = async (
 
 /** Sends the messages of a step that was written. */
 const carryOut = async (deps: LeadDeps, id: BucketId, { grants, looks }: Step, stored: Bucket): Promise<void> => {
-  const { buckets, report } = deps;
+  const { buckets } = deps;
   const sends = pLimit(SENDS_AT_ONCE);
   await Promise.all([
     ...grants.map((each) => sends(() => sendTo(deps, each, each.grant))),
     ...looks.map((each) => sends(() => sendTo(deps, each))),
   ]);
-  for (const { row, grant } of grants)
-    report({
-      event: 'granted',
-      bucket: id,
-      operation: row.operation,
-      waited: buckets.now() - row.since,
-      ahead: grant.at - buckets.now(),
-    });
+  for (const { row, grant } of grants) reportDelay(deps, [grant], row.operation, row.since);
   // A Target may have put its row while this step ended the chain.
   if (stored.granter) return;
   const bucket = await buckets.read(id);

@@ -1,5 +1,5 @@
 /**
- * Joins the queue of a bucket, and makes sure that a chain of messages grants moments to those who wait.
+ * Joins the queue of a bucket, and makes sure that a chain of messages grants moments to waiting calls.
  *
  * The row comes first, then a look at the bucket: the function that ends the chain writes the bucket and then looks at
  * the queue. So one of the two sees what the other wrote.

@@ -154,7 +154,7 @@ export const passedSince = async (
   return (await waitersOf(deps, rows)).filter((each) => !isVoid(each));
 };
 
-/** Reads the locks of those who wait as leaders, and the batches of the others. */
+/** Reads the locks of waiting Targets, and the batches of the others. */
 const waitersOf = async ({ locks, batches }: LeadDeps, rows: readonly WaitingCall[]): Promise<readonly Waiter[]> => {
   const targets = [...new Set(rows.filter(({ leader }) => leader).map(({ target }) => target))];
   const read = targets.length > 0 ? await locks.readAll(targets) : [];

@@ -21,7 +21,7 @@ export interface Terms {
   readonly ahead: Millis;
   /** The call can wait for this many milliseconds. */
   readonly reach: Millis;
-  /** Whether the call goes before those who wait in a queue, because its attempt has begun. */
+  /** Whether the call goes before waiting calls in a queue, because its attempt has begun. */
   readonly isFirst?: boolean;
   /** How long its leases last after its moment, unless the attempt ends earlier. */
   readonly leaseFor: Millis;
@@ -65,7 +65,7 @@ export const take = async (deps: LeadDeps, calls: readonly Asked[], terms: Terms
     const full = chances.find(({ chance }) => chance.is === 'full');
     if (full) return busy(full);
     const last = chances.reduce(later);
-    // The granter keeps the line of those who wait longer than this. A shorter line has moments that would be lost.
+    // The granter keeps the line of calls that wait longer than this. A shorter line has moments that would be lost.
     const queues =
       held.length > 0 || isFirst
         ? []
@@ -76,7 +76,7 @@ export const take = async (deps: LeadDeps, calls: readonly Asked[], terms: Terms
     const latest = Math.min(now + reach, ...held.map((each) => each.at + lateness(read, each)));
     if (at > latest) {
       if (held.length === 0 || tries > TRIES) return busy(last);
-      // The moment that it has lapses before the other limit is free. Under both limits it goes before those who wait,
+      // The moment that it has lapses before the other limit is free. Under both limits it goes before waiting calls,
       // because it has waited already. Otherwise it could lose one moment after the other.
       await endLeases(deps, held);
       [held, reach, isFirst] = [[], TOGETHER, true];

@@ -4,6 +4,7 @@ import type { BatchId, LimitName, Millis, Target } from '../../domain/ids.ts';
 import { type Allowance, type Bucket, chanceIn, granted } from '../../domain/limits/bucket.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
 import { bucketsOf } from '../../domain/limits/limits.ts';
+import { plannedIn } from '../../domain/limits/line.ts';
 import { ungranted, type WaitingCall } from '../../domain/limits/queue.ts';
 import type { Deps } from '../deps.ts';
 import { rowsOf } from './plan.ts';
@@ -42,6 +43,32 @@ export const limitWaitOf = async (
       return { limit: name, bucket: id, before, ...startOf(bucket, id, allows, rows, before, buckets.now()) };
   }
   return undefined;
+};
+
+/** A limit whose queue a Target has left, because its call has been promised a start. */
+export interface PlannedCall {
+  readonly limit: LimitName;
+  readonly bucket: BucketId;
+  /** The last start that the limit has promised to any call. */
+  readonly until: Millis;
+}
+
+/** The limit that has promised starts furthest ahead to calls of a Target. Undefined if none has. */
+export const plannedCallOf = async (
+  { buckets, config }: Pick<Deps, 'buckets' | 'config'>,
+  operation: Operation,
+  target: Target,
+): Promise<PlannedCall | undefined> => {
+  const now = buckets.now();
+  const all = await Promise.all(
+    bucketsOf(config, operation, target)
+      .slice(0, BUCKETS_MAX)
+      .map(async ({ bucket, name, allows }) => {
+        const planned = plannedIn((await buckets.read(bucket)).line, allows, now);
+        return planned ? [{ limit: name, bucket, until: planned.until }] : [];
+      }),
+  );
+  return all.flat().toSorted((a, b) => b.until - a.until)[0];
 };
 
 /** When the call of a row may start, if all rows before it start as early as they may. */

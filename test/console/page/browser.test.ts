@@ -81,7 +81,14 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
           retry: { maxAttempts: 50 },
           downstream: { kind: 'http', url: downstream.url },
         },
+        metered: {
+          target: ['depot'],
+          limits: ['vendor'],
+          batch: { maxSize: 1 },
+          downstream: { kind: 'http', url: downstream.url },
+        },
       },
+      limits: { vendor: { calls: 2, per: '10m', burst: 2, key: ['depot'] } },
     });
     browser = await launchChromium();
     [, page] = await open({ colorScheme: 'light' });
@@ -155,7 +162,7 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       await page.keyboard.press('/');
       await page.keyboard.type('DEPOT=mu');
       await page.getByRole('option', { name: SHIP_MUC }).waitFor();
-      await page.getByText(/Searched: 2 operations, .*\d+ Targets? of/).waitFor();
+      await page.getByText(/Searched: 3 operations, .*\d+ Targets? of/).waitFor();
       expect(await field().getAttribute('aria-expanded')).toBe('true');
       await page.keyboard.press('ArrowDown');
       const active = await field().getAttribute('aria-activedescendant');
@@ -453,6 +460,8 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       });
       await console.ask('/tasks', { operation: 'ship', id: 'vase-2', payload: { depot: 'HAM', fragile: true } });
       await console.refuse('{"operation":"gone","id":"lost","payload":{}}');
+      for (const id of ['first', 'second', 'third'])
+        await console.ask('/tasks', { operation: 'metered', id, payload: { depot: 'MUC' } });
       await console.ask('/fan-outs', { id: 'catalog' });
       await console.ask('/fan-outs/catalog/items', { count: 5 });
       await console.ask('/fan-outs/acks', { items: [{ item: 'catalog:0:0', outcome: 'failed' }] });
@@ -461,6 +470,9 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       await console.ask('/tasks', { operation: 'ship', id: 'far', payload: { depot: '🙃'.repeat(40) } });
       await eventually(async () => (await console.ask<{ status?: string }>('/tasks/far')).status === 'succeeded');
       await eventually(async () => (await console.ask<{ status?: string }>('/tasks/vase-2')).status === 'failed');
+      await eventually(
+        async () => (await console.ask<{ waitsFor?: { limit?: string } }>('/tasks/third')).waitsFor?.limit === 'vendor',
+      );
       const { batchId } = await console.ask<{ batchId: string }>('/tasks/vase-2');
       const target = encodeURIComponent(SHIP_MUC);
       addresses = [
@@ -485,6 +497,9 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
         ['fan-out', '/fan-outs/catalog', '.members li'],
         ['lists', '/lists', 'tbody td a'],
         ['list', '/lists/night', 'tbody .badge'],
+        ['limits', '/limits', 'tbody td a'],
+        ['limit', '/limits/vendor', 'tbody td a'],
+        ['task that waits for a limit', '/tasks/third', '.timeline a'],
         ['fleets', '/fleets', 'tbody td a'],
         ['fleet', '/fleets/flights', '.grid .cell'],
         ['search', '/search?q=shi', '.found a'],
@@ -555,6 +570,25 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
       await page.getByRole('button', { name: /^Colours: Dark/ }).waitFor();
       expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
     });
+  });
+
+  it('shows what is used of a limit, and who waits for it', async () => {
+    await page.goto(`${console.site}#/tasks/third`);
+    await page.getByText(/Waits for the limit vendor \(depot MUC\): about \d+ min/).waitFor();
+    await page.getByRole('link', { name: 'limit vendor' }).click();
+    await heading('vendor').waitFor();
+    const muc = page.getByRole('row').filter({ hasText: 'depot MUC' });
+    expect(await muc.innerText()).toMatch(/2 of 2\s+in \d+ min.*\s+1\s/);
+    await page.getByRole('heading', { name: 'Waiting under depot MUC, the next one first' }).waitFor();
+    await page.getByLabel('Key begins with').fill('depot=H');
+    await page.getByText('No bucket has a key that begins with "depot=H"').waitFor();
+    await page.getByRole('link', { name: 'Show all buckets' }).click();
+    await page.getByRole('link', { name: 'metered/depot=MUC' }).click();
+    await heading('metered/depot=MUC').waitFor();
+    await page.goto(`${console.site}#/operations/metered`);
+    await page.getByRole('link', { name: 'vendor', exact: true }).waitFor();
+    await page.goto(`${console.site}#/limits/unknown`);
+    await page.locator('.problem', { hasText: 'the limit "unknown" is not configured' }).waitFor();
   });
 
   it('shows a configuration with its sources, and no advice', async () => {

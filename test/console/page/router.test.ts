@@ -23,6 +23,8 @@ const ROUTES: readonly Route[] = [
   { view: 'audit', cursor: 'next' },
   { view: 'fleets' },
   { view: 'fleet', id: 'flights' },
+  { view: 'limits' },
+  { view: 'limit', name: 'rate:ship', key: 'account=17/region=eu', cursor: 'next' },
   { view: 'search', text: 'D&H #1/2 ü' },
 ];
 

@@ -19,6 +19,7 @@ interface Widget {
     readonly markdown?: string;
     readonly alarms?: readonly string[];
     readonly metrics?: readonly (readonly unknown[])[];
+    readonly annotations?: { readonly horizontal?: readonly { readonly value: number }[] };
   };
 }
 

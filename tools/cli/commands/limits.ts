@@ -1,7 +1,7 @@
-/** `groupage limits`: lists the limits that operations share, or shows what is used of one and who waits. */
+/** `groupage limits`: lists the limits, or shows what is used of one and which Targets wait. */
 import type { Command } from 'commander';
-import type { LimitBucket } from '../../../src/api/limits/responses.ts';
 import { WrongUsage } from '../../failure.ts';
+import { bucketName, forEachOf, inProgressOf, oldestOf, startsOf, usedOf } from '../../limit-words.ts';
 import { lowerBound } from '../../lower-bounds.ts';
 import { ago, ahead, printable, table } from '../../terminal.ts';
 import { BUCKET, type BucketShape, LIMITS, type LimitShape } from '../shared/answers.ts';
@@ -14,7 +14,7 @@ interface LimitsOptions extends CommonOptions {
 }
 
 export const limitsCommand = (): Command =>
-  listing('limits', 'list the limits that operations share; or show what is used of one, and who waits')
+  listing('limits', 'list the limits; or show what is used of one, and which Targets wait')
     .argument('[name]', 'show the buckets of this limit')
     .option('--key <text>', 'show only buckets whose key begins with this text, e.g. account=17 (case-sensitive)')
     .action(async (name: string | undefined, options: LimitsOptions) => {
@@ -38,50 +38,39 @@ export const limitsCommand = (): Command =>
       show(options, 'buckets', buckets, bucketsTable, printable(none));
     });
 
-const number = (value: number): string => value.toLocaleString('en');
-
 const limitsTable = (limits: readonly LimitShape[]): string =>
   table(
     ['LIMIT', 'STARTS', 'IN PROGRESS', 'FOR EACH', 'OPERATIONS'],
-    limits.map(({ limit, calls, weight, perSeconds, concurrency, key, operations }) => {
-      const span = perSeconds === 1 ? 'second' : `${number(perSeconds)} s`;
-      const starts = amounts(calls, weight);
-      return [
-        limit,
-        starts && `${starts} a ${span}`.replace(/ a (\d)/, ' in $1'),
-        amounts(concurrency?.calls, concurrency?.weight),
-        key === undefined ? '' : key === 'target' ? 'Target' : key.join(', '),
-        operations.join(', '),
-      ];
-    }),
+    limits.map((each) => [each.limit, startsOf(each), inProgressOf(each), forEachOf(each), each.operations.join(', ')]),
   );
-
-const amounts = (calls: number | undefined, weight: number | undefined): string =>
-  [
-    ...(calls === undefined ? [] : [`${number(calls)} ${calls === 1 ? 'call' : 'calls'}`]),
-    ...(weight === undefined ? [] : [`weight ${number(weight)}`]),
-  ].join(', ');
 
 const bucketsTable = (buckets: readonly BucketShape[]): string =>
   table(
-    ['BUCKET', 'CALLS', 'WEIGHT', 'IN PROGRESS', 'WEIGHT IN PROGRESS', 'NEXT CALL', 'WAITING', 'OLDEST', 'NEXT'],
-    buckets.map(({ calls, weight, inProgress, weightInProgress, waiting, waitingIsAtLeast, next, ...bucket }) => [
+    [
+      'BUCKET',
+      'CALLS',
+      'WEIGHT',
+      'IN PROGRESS',
+      'WEIGHT IN PROGRESS',
+      'NEXT CALL',
+      'PLANNED',
+      'WAITING',
+      'OLDEST',
+      'NEXT',
+    ],
+    buckets.map((bucket) => [
       bucketName(bucket),
-      used(calls),
-      used(weight),
-      used(inProgress),
-      used(weightInProgress),
+      usedOf(bucket.calls),
+      usedOf(bucket.weight),
+      usedOf(bucket.inProgress),
+      usedOf(bucket.weightInProgress),
       nextCall(bucket.nextAt),
-      lowerBound(waiting, waitingIsAtLeast),
-      ago(next.map(({ since }) => since).sort()[0]),
-      next[0]?.batchId ?? next[0]?.target ?? '',
+      bucket.planned ?? '',
+      lowerBound(bucket.waiting, bucket.waitingIsAtLeast),
+      ago(oldestOf(bucket)),
+      bucket.next[0]?.batchId ?? bucket.next[0]?.target ?? '',
     ]),
   );
-
-const bucketName = ({ key, part }: Pick<BucketShape, 'key' | 'part'>): string =>
-  [key, part === undefined ? undefined : `part ${part}`].filter(Boolean).join(', ') || 'all calls';
-
-const used = (of: LimitBucket['calls']): string => (of ? `${number(of.used)} of ${number(of.allowed)}` : '');
 
 const nextCall = (at: string | undefined): string => {
   if (at === undefined) return 'after a call ends';

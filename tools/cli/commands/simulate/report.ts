@@ -3,7 +3,7 @@ import type { Operation } from '../../../../src/domain/config/resolved.ts';
 import type { Aim } from '../../../simulate/aims.ts';
 import { costOf } from '../../../simulate/cost.ts';
 import { callsPerHour, count, dollars, percent, span } from '../../../simulate/figures.ts';
-import type { Outcome } from '../../../simulate/outcome.ts';
+import type { LimitOutcome, Outcome } from '../../../simulate/outcome.ts';
 import type { Platform } from '../../../simulate/platform.ts';
 import { PRICES } from '../../../simulate/prices.ts';
 import type { Recommended } from '../../../simulate/recommend.ts';
@@ -17,6 +17,7 @@ export const describeOutcome = (outcome: Outcome, surroundings: Platform): strin
     batchesIn(outcome),
     waitsIn(outcome),
     callsIn(outcome),
+    ...limitsIn(outcome),
     ...(outcome.rejected > 0
       ? [
           `${plural(outcome.rejected, 'task')} refused:\n${outcome.rejections.map((each) => `  ${printable(each)}`).join('\n')}`,
@@ -62,6 +63,34 @@ const callsIn = ({ operations, sentOver }: Outcome): string =>
       unanswered,
     ]),
   );
+
+const limitsIn = ({ limits }: Outcome): readonly string[] => {
+  if (limits.length === 0) return [];
+  const rows = table(
+    ['LIMIT', 'CALLS', 'WAITED FOR IT', 'OLDEST TASK p50', 'p99', 'MAX'],
+    limits.map(({ limit, calls, waited, ages }) => [
+      limit,
+      calls,
+      waited,
+      ...[ages.p50, ages.p99, ages.max].map((each) => (waited > 0 ? span(each) : '')),
+    ]),
+  );
+  const binding = bindingOf(limits);
+  return [rows, ...(binding ? [`${printable(sentenceOf(binding))} ${REMEDY}`] : [])];
+};
+
+/** If fewer calls wait for a limit, it hardly matters. */
+const BINDING_MIN = 0.1;
+
+/** The limit for which most calls wait. A call under several limits waits for the one that is free last. */
+const bindingOf = (limits: Outcome['limits']): LimitOutcome | undefined =>
+  limits.filter(({ calls, waited }) => waited > BINDING_MIN * calls).toSorted((a, b) => b.waited - a.waited)[0];
+
+const sentenceOf = ({ limit, calls, waited }: LimitOutcome): string =>
+  `The limit ${limit} delays calls: ${count(Math.min(waited, calls))} of ${plural(calls, 'call')} waited for it.`;
+
+const REMEDY =
+  'Waiting tasks fill their batch, up to maxSize. If tasks are late, raise the limit, or make fewer calls: with a larger maxSize if batches are full, otherwise with fewer target fields.';
 
 const spentIn = (outcome: Outcome, surroundings: Platform): string => {
   const { usage, operations, sentOver, span: lasted } = outcome;
@@ -121,7 +150,9 @@ export const describeRecommended = (
   { proposed, nearest, contradicting, unmet, simulations }: Recommended,
   { operation }: Operation,
   aims: readonly Aim[],
+  limits: Outcome['limits'],
 ): string => {
+  const binding = bindingOf(limits);
   const tried = `after ${plural(simulations, 'simulation')}`;
   if (proposed)
     return [
@@ -135,6 +166,7 @@ export const describeRecommended = (
     ...(contradicting.length > 0
       ? [`These aims contradict each other: ${contradicting.map(quoted).join(' and ')}.`]
       : []),
+    ...(binding ? [`${printable(sentenceOf(binding))} No policy changes how many calls it allows.`] : []),
     ...(nearest ? ['The nearest policy:', policyRows([nearest], () => '')] : []),
   ].join('\n\n');
 };

@@ -60,7 +60,7 @@ const asText = ({ setting, subject, aims = [] }: Asked, { outcome, varied, recom
   [
     describeOutcome(outcome, setting.surroundings),
     ...(varied ? [describeVaried(varied)] : []),
-    ...(recommended && subject ? [describeRecommended(recommended, subject.operation, aims)] : []),
+    ...(recommended && subject ? [describeRecommended(recommended, subject.operation, aims, outcome.limits)] : []),
   ].join('\n\n');
 
 const asJson = ({ setting: { surroundings, downstream, seed } }: Asked, found: Found): object => ({

@@ -10,6 +10,7 @@ const PARTS: readonly { readonly name: string; readonly route: Route; readonly v
   { name: 'Operations', route: { view: 'operations' }, views: ['operations', 'operation'] },
   { name: 'Targets', route: { view: 'targets' }, views: ['targets', 'target', 'task'] },
   { name: 'Batches', route: { view: 'batches' }, views: ['batches', 'batch'] },
+  { name: 'Limits', route: { view: 'limits' }, views: ['limits', 'limit'] },
   { name: 'Failures', route: { view: 'failures' }, views: ['failures', 'rejected', 'given-up'] },
   { name: 'Fan-outs', route: { view: 'fan-outs' }, views: ['fan-outs', 'fan-out'] },
   { name: 'Lists', route: { view: 'lists' }, views: ['lists', 'list'] },

@@ -10,6 +10,8 @@ import { fanOutScreen } from './views/fan-out.ts';
 import { fanOutsScreen } from './views/fan-outs.ts';
 import { fleetScreen } from './views/fleet.ts';
 import { fleetsScreen } from './views/fleets.ts';
+import { limitScreen } from './views/limit.ts';
+import { limitsScreen } from './views/limits.ts';
 import { listScreen } from './views/list.ts';
 import { listsScreen } from './views/lists.ts';
 import { operationScreen } from './views/operation.ts';
@@ -56,6 +58,10 @@ export const screenOf = (page: Page, route: Route): Screen => {
       return fleetsScreen(page);
     case 'fleet':
       return fleetScreen(page, route.id);
+    case 'limits':
+      return limitsScreen(page);
+    case 'limit':
+      return limitScreen(page, route);
     case 'audit':
       return auditScreen(page, route.cursor);
     case 'search':

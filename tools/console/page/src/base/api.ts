@@ -109,6 +109,9 @@ export const PATHS = {
   claim: (listId: string, claim: string) => `/v1/lists/${id(listId)}/claims/${id(claim)}`,
   jobs: (listId: string, from: number, status?: string) =>
     `/v1/lists/${id(listId)}/jobs${query({ status, from: String(from), limit: '50' })}`,
+  limits: '/v1/limits',
+  limit: (name: string, key: string | undefined, cursor: string | undefined) =>
+    `/v1/limits/${id(name)}${query({ key, cursor })}`,
   audit: (cursor?: string) => `/v1/audit${query({ limit: '50', cursor })}`,
   fleets: '/v1/fleets',
   fleet: (name: string) => `/v1/fleets/${id(name)}`,

@@ -37,6 +37,8 @@ export type Route =
   | { readonly view: 'list'; readonly id: string; readonly from?: string; readonly status?: string }
   | { readonly view: 'fleets' }
   | { readonly view: 'fleet'; readonly id: string }
+  | { readonly view: 'limits' }
+  | { readonly view: 'limit'; readonly name: string; readonly key?: string; readonly cursor?: string }
   | { readonly view: 'audit'; readonly cursor?: string }
   | { readonly view: 'search'; readonly text: string }
   | { readonly view: 'unknown'; readonly path: string };
@@ -75,9 +77,12 @@ const pathOf = (route: Route): string => {
     case 'rejected':
     case 'given-up':
     case 'fleets':
+    case 'limits':
       return `/${route.view}`;
     case 'fleet':
       return `/fleets/${encodeURIComponent(route.id)}`;
+    case 'limit':
+      return `/limits/${encodeURIComponent(route.name)}${query({ key: route.key, cursor: route.cursor })}`;
     case 'search':
       return `/search${query({ q: route.text })}`;
     case 'unknown':
@@ -120,6 +125,7 @@ const whole = (room: string, params: URLSearchParams): Route | undefined => {
     case 'rejected':
     case 'given-up':
     case 'fleets':
+    case 'limits':
       return { view: room };
     case 'search':
       return { view: 'search', text: params.get('q') ?? '' };
@@ -143,6 +149,8 @@ const one = (room: string, id: string, params: URLSearchParams): Route | undefin
       return { view: 'list', id, ...some(params, 'status', 'from') };
     case 'fleets':
       return { view: 'fleet', id };
+    case 'limits':
+      return { view: 'limit', name: id, ...some(params, 'key', 'cursor') };
   }
   return undefined;
 };

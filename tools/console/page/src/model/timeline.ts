@@ -128,7 +128,16 @@ const waits = (task: Task): Step[] => {
       ? ''
       : ` The task fails as expired if no batch claims it by ${clock(Date.parse(startBy), 0)}.`;
   if (waitsFor)
-    return [{ tone: 'busy', title: `Waits for ${waitsFor.text}`, ...(limit ? { text: limit.trim() } : {}) }];
+    return [
+      {
+        tone: 'busy',
+        title: `Waits for ${waitsFor.text}`,
+        ...(limit ? { text: limit.trim() } : {}),
+        ...(waitsFor.limit === undefined
+          ? {}
+          : { link: { route: { view: 'limit', name: waitsFor.limit }, text: `limit ${waitsFor.limit}` } }),
+      },
+    ];
   return status === 'created'
     ? [{ tone: 'busy', title: 'Waits for its batch', ...(limit ? { text: limit.trim() } : {}) }]
     : [];

@@ -1,5 +1,6 @@
 /** An operation: its state, its slots and waiting Targets, with buttons to pause and resume it. */
 import { html, nothing, type TemplateResult } from 'lit';
+import type { Limit } from '../../../../../src/api/limits/responses.ts';
 import type { OperationDetails } from '../../../../../src/api/operations/responses.ts';
 import type { TargetPage } from '../../../../../src/api/targets/responses.ts';
 import { WITHOUT_RESULTS } from '../../../../../src/domain/operations/notices.ts';
@@ -11,6 +12,7 @@ import { adviceSection } from '../components/advice.ts';
 import { chartSection } from '../components/chart-section.ts';
 import { configurationSection } from '../components/configuration.ts';
 import { heading } from '../components/heading.ts';
+import { limitTable } from '../components/limit-table.ts';
 import { command, empty, figure, isUnknown, link, progress, refused, shape, skeleton } from '../components/parts.ts';
 import { pauseButton, pauseNote } from '../components/pauses.ts';
 import { sendButton } from '../components/send-dialog.ts';
@@ -32,7 +34,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
   const advice = adviceSection(page, name);
   return {
     title: name,
-    paths: () => [path, configurationPath, byWaiting, ...(isIdle() ? [byName] : [])],
+    paths: () => [path, configurationPath, PATHS.limits, byWaiting, ...(isIdle() ? [byName] : [])],
     render: () => {
       const operation = page.live.body<OperationDetails>(path);
       const targets = page.live.body<TargetPage>(targetsPath());
@@ -56,6 +58,7 @@ export const operationScreen = (page: Page, name: string): Screen => {
           ${targetTable(targets?.targets, page.now, empty('No task of this operation was registered yet', sendButton(page, name)), 3)}
           ${targets?.cursor ? html`<p><a href=${href({ view: 'targets', operation: name })}>All Targets of this operation</a></p>` : nothing}
         </section>
+        ${limits(page, name)}
         ${chartSection(page, { operation: name })}
         ${configurationSection(page, configurationPath)}
         ${advice.render()}
@@ -81,6 +84,20 @@ const about = ({ live }: Page, operation: OperationDetails | undefined): Templat
     </div>
     ${operation?.slots ? slots(operation) : nothing}
 `;
+};
+
+/** The limits of its calls. Empty if it has none, or if the API of a deployed stack is older. */
+const limits = ({ live }: Page, name: string): unknown => {
+  const of = live
+    .body<{ readonly limits: readonly Limit[] }>(PATHS.limits)
+    ?.limits.filter(({ operations }) => operations.includes(name));
+  return of === undefined || of.length === 0
+    ? nothing
+    : html`
+      <section aria-labelledby="limits-title">
+        <h2 id="limits-title">Limits of its calls</h2>
+        ${limitTable(of, empty('No limit', ''))}
+      </section>`;
 };
 
 const slots = ({ slots: of, batches }: OperationDetails): TemplateResult => html`
