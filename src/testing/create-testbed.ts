@@ -28,9 +28,11 @@ import { checkMishap, type Injected, type Mishap, Mishaps, spanOf } from './mish
 import { checkOptions, configOf, type TestbedOptions } from './options.ts';
 import { Pace } from './pace.ts';
 import { unsettledIn, waitsForInput } from './settle.ts';
-import type { DeliveredEvent, FanOutView, RejectedMessage, Testbed, ToRedrive } from './testbed.ts';
+import type { DeliveredEvent, FanOutView, LimitBucketView, RejectedMessage, Testbed, ToRedrive } from './testbed.ts';
 import { type BatchView, batchViewOf, type TaskView, taskViewOf } from './views.ts';
 
+/** The most buckets that the API lists in one answer. */
+const BUCKETS_MAX = 100;
 /** Default limit of `settle()`, in virtual time. */
 const WITHIN: Duration = '1d';
 
@@ -200,6 +202,12 @@ class Bed<Known extends Operations> implements Testbed<Known> {
 
   async complete(batchId: string, report: Parameters<Testbed<Known>['complete']>[1] | object = {}): Promise<void> {
     await this.#ask(`/batches/${encodeURIComponent(batchId)}/complete`, report);
+  }
+
+  async limit(name: string): Promise<readonly LimitBucketView[]> {
+    const path = `/limits/${encodeURIComponent(name)}?limit=${BUCKETS_MAX}`;
+    return ((await this.#ask(path, undefined, { method: 'GET' })) as { readonly buckets: readonly LimitBucketView[] })
+      .buckets;
   }
 
   inject(mishap: Mishap<keyof Known & string>): Injected {

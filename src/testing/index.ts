@@ -16,7 +16,8 @@ export type { Reason } from '../domain/downstream/downstream.ts';
 export type { FlowEvent } from '../domain/events/events.ts';
 export type { FanOutId } from '../domain/fan-out-ids.ts';
 export type { EndReason, FanOutStatus } from '../domain/fan-outs/fan-out.ts';
-export type { BatchId, Target, TaskId, Token } from '../domain/ids.ts';
+export type { BatchId, LimitName, Target, TaskId, Token } from '../domain/ids.ts';
+export type { BucketId } from '../domain/limits/bucket-id.ts';
 export type { ClaimKey, ListId } from '../domain/lists/ids.ts';
 export type { Pause } from '../domain/operations/slots.ts';
 export type { Power } from '../domain/producers/rules.ts';
@@ -34,7 +35,15 @@ export {
   ROUGH,
   type TestbedOptions,
 } from './options.ts';
-export type { DeliveredEvent, FanOutView, RejectedMessage, Testbed, ToRedrive } from './testbed.ts';
+export type {
+  DeliveredEvent,
+  FanOutView,
+  LimitBucketView,
+  LimitUse,
+  RejectedMessage,
+  Testbed,
+  ToRedrive,
+} from './testbed.ts';
 export type { BatchView, TaskView } from './views.ts';
 export type {
   AtWork,

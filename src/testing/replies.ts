@@ -52,21 +52,25 @@ export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis
   }
 };
 
-const httpReader = ({ timeout, requireResults }: HttpTarget, { items }: Call, now: () => Millis): Reader => {
+const httpReader = (
+  { timeout, requireResults, usageHeader }: HttpTarget,
+  { items }: Call,
+  now: () => Millis,
+): Reader => {
   const failed = (cause: unknown): Answer => ({
     kind: 'unavailable',
     reason: whyNoAnswer(cause, timeout),
     mayRetryAtOnce: true,
   });
   return {
-    answered: async (said) => readAnswer(await httpAnswerOf(said, now()), items, requireResults),
+    answered: async (said) => readAnswer(await httpAnswerOf(said, usageHeader, now()), items, requireResults),
     threw: failed,
     unreachable: failed,
     late: () => failed(new DOMException('too late', 'TimeoutError')),
   };
 };
 
-const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAnswer> => {
+const httpAnswerOf = async (said: DownstreamAnswer, usageHeader: string | null, now: Millis): Promise<HttpAnswer> => {
   const { status, headers: given, body } = sendable(await replyOf(said));
   const headers = Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), value]));
   const text = body === undefined || hasNoBody(status) ? '' : typeof body === 'string' ? body : jsonOf(body);
@@ -74,6 +78,7 @@ const httpAnswerOf = async (said: DownstreamAnswer, now: Millis): Promise<HttpAn
     status,
     contentType: headers['content-type'] ?? (typeof body === 'string' ? 'text/plain' : 'application/json'),
     retryAfter: parseRetryAfter(headers['retry-after'] ?? null, now),
+    ...(usageHeader === null ? {} : { usage: headers[usageHeader.toLowerCase()] ?? null }),
     ...(await readBody([
       said instanceof Response ? new Uint8Array(await said.clone().arrayBuffer()) : Buffer.from(text),
     ])),

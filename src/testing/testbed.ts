@@ -51,6 +51,41 @@ export interface FanOutView {
   readonly endedAt?: string;
 }
 
+/** How much is used of what a limit allows. */
+export interface LimitUse {
+  readonly used: number;
+  readonly allowed: number;
+}
+
+/** The calls of a limit that count together: all of them, or those with the same key. */
+export interface LimitBucketView {
+  /** The key, such as `account 17`. Absent if the limit has none. */
+  readonly key?: string;
+  /** The number of the part, if the limit is divided because it allows more than one row can store. */
+  readonly part?: number;
+  /** When the next call may start. Absent if a call in progress has to end first. */
+  readonly nextAt?: string;
+  /** Calls that started in the last span, and their weight. Absent if the limit does not count them. */
+  readonly calls?: LimitUse;
+  readonly weight?: LimitUse;
+  /** Calls in progress, and their weight. Absent if the limit does not count them. */
+  readonly inProgress?: LimitUse;
+  readonly weightInProgress?: LimitUse;
+  /** About how many calls have been promised a start in the next seconds. Absent if none. */
+  readonly planned?: number;
+  /** How many Targets and batches wait for a call, counted up to 100. */
+  readonly waiting: number;
+  /** The first of them, at most 10. */
+  readonly next: readonly {
+    readonly target: string;
+    /** The batch that waits for another attempt. Absent if the Target waits to seal one. */
+    readonly batchId?: string;
+    /** When the oldest of its tasks was registered. */
+    readonly since: string;
+    readonly weight: number;
+  }[];
+}
+
 /** The tasks to redrive: given by their ids, or all failed tasks of a Target. */
 export type ToRedrive = { readonly ids: readonly string[] } | { readonly target: string };
 
@@ -118,6 +153,12 @@ export interface Testbed<Known extends Operations = Record<string, object>> exte
     batchId: string,
     report?: { readonly results: readonly ItemResult[] } | { readonly inputs: readonly InputResult[] },
   ): Promise<void>;
+
+  /**
+   * The buckets of a limit: their use, and the waiting Targets. A bucket is listed after its first call.
+   * @param name a limit of the configuration, or `rate:OPERATION` for the `rateLimit` of an operation
+   */
+  limit(name: string): Promise<readonly LimitBucketView[]>;
 
   /** A client for fan-outs, and `get` for the state of a fan-out. */
   readonly fanOuts: FanOutClient & { get(id: string): Promise<FanOutView> };

@@ -50,7 +50,7 @@ export interface InputResult {
 /** An HTTP answer. */
 export interface HttpReply {
   readonly status: number;
-  /** Only `retry-after` and `content-type` have an effect. */
+  /** Only `retry-after`, `content-type` and the operation's `usageHeader` have an effect. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A string is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
@@ -63,14 +63,16 @@ export interface HttpReply {
  * - `{inputs}`: the outcome of each input of a merged call.
  * - `{pending: true}`: the downstream reports later, by `testbed.complete()`.
  * - `{status}` or a `Response`: this HTTP answer. Only for HTTP downstreams.
+ *
+ * `usage` is the weight that the call really used, under a limit that has `weight`.
  */
 export type DownstreamAnswer =
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is a downstream that says nothing
   | void
   | null
-  | { readonly results: readonly ItemResult[] }
-  | { readonly inputs: readonly InputResult[] }
-  | { readonly pending: true }
+  | { readonly results: readonly ItemResult[]; readonly usage?: number }
+  | { readonly inputs: readonly InputResult[]; readonly usage?: number }
+  | { readonly pending: true; readonly usage?: number }
   | HttpReply
   | Response;
 
