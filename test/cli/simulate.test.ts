@@ -21,6 +21,8 @@ describe('groupage simulate', () => {
     folder = temporaryFolder('simulate');
     writeFileSync(join(folder, 'groupage.config.json'), JSON.stringify({ operations: { ship } }));
     writeFileSync(join(folder, 'two.json'), JSON.stringify({ operations: { ship, other: ship } }));
+    const limited = { operations: { ship: { ...ship, limits: ['vendor'] } }, limits: { vendor: { calls: 1 } } };
+    writeFileSync(join(folder, 'limited.json'), JSON.stringify(limited));
     writeFileSync(join(folder, 'none.json'), JSON.stringify({ operations: { ship: { target: [] } } }));
     writeFileSync(join(folder, 'bad.csv'), 'time,payload\n1,{}\n0,{}\n');
   });
@@ -49,6 +51,16 @@ describe('groupage simulate', () => {
     expect(readFileSync(join(folder, 'curve.svg'), 'utf8')).toContain('as configured');
     expect((await run([...LOAD, '--out', 'report.html'])).code).toBe(0);
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toMatch(/<svg[\s\S]*sealed by/i);
+  });
+
+  it('names the limit that holds calls back, also if no policy meets the aims', async () => {
+    const limited = ['--config', 'limited.json', '--load', 'rate=50/s targets=5 duration=5s'];
+    const found = await run([...limited, '--recommend', '--aim', 'max wait < 2s']);
+    expect(found).toMatchObject({ code: 1, err: '' });
+    expect(found.out).toMatch(/LIMIT +CALLS +WAITED FOR IT/);
+    expect(found.out).toMatch(/The limit vendor delays calls: \d+ of \d+ calls waited for it\. Waiting tasks fill/);
+    expect(found.out).toContain('No policy changes how many calls it allows.');
+    expect((await run([...LOAD, '--config', 'groupage.config.json'])).out).not.toContain('LIMIT');
   });
 
   it('fails if no policy meets the aims', async () => {

@@ -29,6 +29,7 @@ const OUTCOME: Outcome = {
       unanswered: 0,
     },
   ],
+  limits: [],
   rejected: 0,
   rejections: [],
   earlyGuards: 0,

@@ -57,6 +57,24 @@ describe('a simulated trace', () => {
     expect(Object.keys(usage.invocations)).toEqual(expect.arrayContaining(['register', 'elect', 'group', 'batch']));
   });
 
+  it('tells how many calls waited for each limit, and how long', async () => {
+    const operation = operationAt('http://127.0.0.1:1/batch', { batch: { maxSize: 5 }, limits: ['vendor', 'wide'] });
+    const config = configFrom({
+      operations: { ship: operation },
+      limits: { vendor: { calls: 10 }, wide: { calls: 1_000 }, unused: { calls: 1 } },
+    });
+    const { limits, operations } = await simulate({ config, arrivals: steady(500, 100, 5) });
+    const calls = operations[0]?.calls ?? 0;
+    expect(limits).toMatchObject([
+      { limit: 'vendor', operations: ['ship'], calls },
+      { limit: 'wide', operations: ['ship'], calls, waited: 0 },
+    ]);
+    expect(limits[0]?.waited).toBeGreaterThan(calls / 2);
+    expect(limits[0]?.waited).toBeLessThanOrEqual(calls);
+    expect(limits[0]?.ages.max).toBeGreaterThan(1_000);
+    expect((await run()).limits).toEqual([]);
+  });
+
   it('charges a large payload for its own row', async () => {
     const large = (n: number): Arrival => ({
       at: n,

@@ -41,6 +41,17 @@ export interface OperationOutcome {
   readonly unanswered: number;
 }
 
+/** How a limit held calls back. */
+export interface LimitOutcome {
+  readonly limit: string;
+  readonly operations: readonly string[];
+  /** Calls that count under the limit, and how many of them waited in its queue first. */
+  readonly calls: number;
+  readonly waited: number;
+  /** Age of the oldest task of a call that waited, when the call got its moment, in ms. */
+  readonly ages: Spread;
+}
+
 /** Usage that AWS bills. */
 export interface Usage {
   readonly writeUnits: number;
@@ -79,6 +90,8 @@ export interface Outcome {
   /** Time from the first to the last send, in ms. Rates refer to this time. */
   readonly sentOver: Millis;
   readonly operations: readonly OperationOutcome[];
+  /** All limits of the configuration that operations use. */
+  readonly limits: readonly LimitOutcome[];
   /** Rejected messages, and the first few reasons. */
   readonly rejected: number;
   readonly rejections: readonly string[];

@@ -5,12 +5,13 @@ import { type SealReason, waitEnd } from '../../src/domain/batches/policy.ts';
 import { printCallback } from '../../src/domain/callbacks/callback.ts';
 import { type Config, operationFor } from '../../src/domain/config/resolved.ts';
 import type { FlowEvent } from '../../src/domain/events/events.ts';
-import type { Millis, OperationName, TaskId } from '../../src/domain/ids.ts';
+import type { LimitName, Millis, OperationName, TaskId } from '../../src/domain/ids.ts';
+import { allLimits, usersOf } from '../../src/domain/limits/limits.ts';
 import { printRejection } from '../../src/domain/register/rejection.ts';
 import type { Queues } from '../../src/ports/queues.ts';
 import type { Spent } from '../../src/processes/units.ts';
 import type { Heard } from './downstream.ts';
-import type { OperationOutcome, Outcome, Usage } from './outcome.ts';
+import type { LimitOutcome, OperationOutcome, Outcome, Usage } from './outcome.ts';
 import { sqsRequestsFor } from './prices.ts';
 import { Spreading } from './spread.ts';
 import { Timeline } from './timeline.ts';
@@ -58,6 +59,7 @@ export class Tally {
   readonly #config: Config;
   readonly #start: Millis;
   readonly #operations = new Map<string, OperationTally>();
+  readonly #limits = new Map<LimitName, Spreading>();
   readonly #timeline = new Timeline();
   readonly #reasons = new Set<string>();
   readonly #invocations: Record<string, number> = {};
@@ -156,6 +158,9 @@ export class Tally {
         tally.sealedBy[event.because] = (tally.sealedBy[event.because] ?? 0) + 1;
         return;
       }
+      case 'granted':
+        this.#agesUnder(event.limit).add(event.waited);
+        return;
       case 'early-guard':
         this.#earlyGuards += 1;
         return;
@@ -170,6 +175,7 @@ export class Tally {
       operations: [...this.#operations].map(([name, tally]) =>
         tally.outcome(name, operationFor(this.#config, name as OperationName).batch.maxSize),
       ),
+      limits: allLimits(this.#config).flatMap(([limit]) => this.#outcomeOf(limit)),
       rejected: this.#rejected,
       rejections: [...this.#reasons],
       earlyGuards: this.#earlyGuards,
@@ -191,6 +197,20 @@ export class Tally {
       invocations: this.#invocations,
       lambdaMillis: this.#lambdaMillis,
     };
+  }
+
+  #outcomeOf(limit: LimitName): readonly LimitOutcome[] {
+    const operations = usersOf(this.#config, limit);
+    if (operations.length === 0) return [];
+    const calls = operations.reduce((sum, name) => sum + this.#of(name).calls, 0);
+    const ages = this.#agesUnder(limit).spread;
+    return [{ limit, operations, calls, waited: ages.count, ages }];
+  }
+
+  #agesUnder(limit: LimitName): Spreading {
+    const ages = this.#limits.get(limit) ?? new Spreading();
+    this.#limits.set(limit, ages);
+    return ages;
   }
 
   #of(name: string): OperationTally {
