@@ -86,12 +86,20 @@ const OPERATIONS = {
     rateLimit: 3,
     circuit: null,
   },
+  /** Batches that call once a second, under a limit that counts everything. */
+  metered: {
+    batch: { maxSize: 4, maxWeight: 8, maxWait: '200ms' },
+    limits: ['vendor'],
+    retry: { immediate: 0, maxAttempts: 20 },
+    circuit: null,
+  },
 } satisfies Record<string, Fields>;
 
 export type OperationOfSuite = keyof typeof OPERATIONS;
 
 /** @param url of the downstream of all operations. @param told name of the destination's queue */
 export const suiteInput = (url: string, told = TOLD_QUEUE): ConfigInput => ({
+  limits: { vendor: { calls: 2, weight: 60, per: '2s', concurrency: { calls: 2, weight: 16 } } },
   operations: Object.fromEntries(Object.entries(OPERATIONS).map(([name, fields]) => [name, operationAt(url, fields)])),
   destinations: {
     told: { kind: 'queue', name: told },

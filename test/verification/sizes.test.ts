@@ -11,6 +11,7 @@ import { seed, share } from './of-this-run.ts';
 describe.each([
   ['harsh', 40, 200, seed],
   ['large', 6, 10, seed],
+  ['crowded', 1, 4, seed],
   // A fixed seed: of hundreds of long schedules, one may show an unknown fault.
   ['long', 6, 20, 1],
 ] as const)('%s schedules', (size: Size, usual, long, first) => {

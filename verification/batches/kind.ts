@@ -2,6 +2,7 @@
 import { runNumber } from '../../src/domain/tasks/task.ts';
 import { noFaultCounts } from '../../src/virtual/faults.ts';
 import { firstBroken, type Kind } from '../harness/schedules.ts';
+import { crowdedScenarioOf } from './crowded-scenario.ts';
 import { harshScenarioOf } from './harsh-scenario.ts';
 import { largeScenarioOf } from './large-scenario.ts';
 import { longScenarioOf } from './long-scenario.ts';
@@ -11,7 +12,7 @@ import { scenarioOf } from './usual-scenario.ts';
 
 const NONE = { tasks: 0, lives: 0, batches: 0, calls: 0, faults: noFaultCounts() };
 
-export type Size = 'usual' | 'harsh' | 'large' | 'long';
+export type Size = 'usual' | 'harsh' | 'large' | 'crowded' | 'long';
 
 export const BATCHES: Kind<Scenario, Report, typeof NONE, Size> = {
   script: 'simulate:faults',
@@ -20,6 +21,7 @@ export const BATCHES: Kind<Scenario, Report, typeof NONE, Size> = {
     usual: { scenarioOf },
     harsh: { scenarioOf: harshScenarioOf },
     large: { scenarioOf: largeScenarioOf, chunk: 2 },
+    crowded: { scenarioOf: crowdedScenarioOf, chunk: 1 },
     long: { scenarioOf: longScenarioOf, chunk: 5 },
   },
   run: runSchedule,

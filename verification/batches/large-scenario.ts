@@ -38,7 +38,7 @@ export const largeScenarioOf = (seed: number): Scenario => {
     config: {
       ...configOf(
         random.chance(0.7) ? AS_THEY_COME : { maxMessages: 500, maxWait: 1_000 },
-        Object.fromEntries(operations.map((name) => [name, { ...operation(random, name), ...limited.named() }])),
+        Object.fromEntries(operations.map((name) => [name, { ...operationOf(random, name), ...limited.named() }])),
       ),
       limits: limited.limits,
     },
@@ -73,7 +73,7 @@ export const lessOften = ({ skew, ...rates }: FaultRates): FaultRates => ({
 });
 
 /** Most Targets have one or two tasks. Some have so many tasks that their batches fill more than one page of slots. */
-const sendsTo = (
+export const sendsTo = (
   random: Random,
   targets: number,
   operations: readonly OperationName[],
@@ -91,7 +91,7 @@ const sendsTo = (
   }).flat();
 };
 
-const operation = (random: Random, name: OperationName): Operation => {
+export const operationOf = (random: Random, name: OperationName): Operation => {
   const maxSize = random.pick([1, 2, 5, 10]);
   const isCapped = name === CAPPED;
   return {

@@ -1,5 +1,5 @@
 /**
- * `npm run simulate:faults -- [--size harsh | large | long] [--runs N | --lives N] [--seed S]` searches for a schedule
+ * `npm run simulate:faults -- [--size harsh | large | crowded | long] [--runs N | --lives N] [--seed S]` searches for a schedule
  * that breaks a promise. `… -- --seed S --trace` replays one schedule and prints its trace. With `--shrink` it replays
  * the smallest schedule that breaks the same promise.
  */
