@@ -1,4 +1,4 @@
-/** The store of buckets, in which calls under a limit count, and of the queues of those who wait for a moment. */
+/** The store of buckets, in which calls under a limit count, and of the queues of waiting calls. */
 import type { LimitName, Millis } from '../domain/ids.ts';
 import type { Bucket } from '../domain/limits/bucket.ts';
 import type { BucketId } from '../domain/limits/bucket-id.ts';

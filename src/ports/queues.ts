@@ -21,7 +21,7 @@ export interface Queues {
   elect(messages: readonly ElectMessage[]): Promise<void>;
   /** Sends a message to the elect queue that ends a pause. */
   resume(message: ResumeMessage, delay: number): Promise<void>;
-  /** Sends a message to the elect queue that grants moments to those who wait under a limit. */
+  /** Sends a message to the elect queue that grants moments to waiting calls under a limit. */
   grant(message: GrantMessage, delay: number): Promise<void>;
   /**
    * @param chain `new` for the guard of the next leader, which leads for other tasks than those for which this function

@@ -55,7 +55,7 @@ export interface Waking {
   readonly left?: number;
 }
 
-/** Continues the chain that grants moments to those who wait in a bucket's queue (src/steps/limits/grant.ts). */
+/** Continues the chain that grants moments to waiting calls in a bucket's queue (src/steps/limits/grant.ts). */
 export interface GrantMessage {
   readonly kind: 'grant';
   readonly bucket: BucketId;
