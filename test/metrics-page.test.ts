@@ -77,8 +77,8 @@ it('the metrics page counts the metrics of an operation and a stage', () => {
   const all = Object.values(METRICS);
   const of = (dimension?: string) => all.filter(({ by }) => (by as readonly string[])[0] === dimension).length;
   const page = readFileSync(PAGE, 'utf8').replaceAll('\n', ' ');
-  const [operation, queue, destination, none] = [of('operation'), of('queue'), of('destination'), of()];
+  const [operation, queue, destination, limit] = [of('operation'), of('queue'), of('destination'), of('limit')];
   expect(page).toContain(
-    `${operation} for each operation, of which \`BatchesSealed\` is one for each reason; ${queue} for each queue, ${destination} for each destination, and ${none} for all together`,
+    `${operation} for each operation, of which \`BatchesSealed\` is one for each reason; ${queue} for each queue, ${destination} for each destination, ${limit} for each limit, and ${of()} for all together`,
   );
 });

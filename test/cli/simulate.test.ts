@@ -57,8 +57,8 @@ describe('groupage simulate', () => {
     const limited = ['--config', 'limited.json', '--load', 'rate=50/s targets=5 duration=5s'];
     const found = await run([...limited, '--recommend', '--aim', 'max wait < 2s']);
     expect(found).toMatchObject({ code: 1, err: '' });
-    expect(found.out).toMatch(/LIMIT +CALLS +WAITED FOR IT/);
-    expect(found.out).toMatch(/The limit vendor delays calls: \d+ of \d+ calls waited for it\. Waiting tasks fill/);
+    expect(found.out).toMatch(/LIMIT +CALLS +DELAYED/);
+    expect(found.out).toMatch(/The limit vendor delayed \d+ of \d+ calls\. Waiting tasks fill/);
     expect(found.out).toContain('No policy changes how many calls it allows.');
     expect((await run([...LOAD, '--config', 'groupage.config.json'])).out).not.toContain('LIMIT');
   });

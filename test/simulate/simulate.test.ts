@@ -57,7 +57,7 @@ describe('a simulated trace', () => {
     expect(Object.keys(usage.invocations)).toEqual(expect.arrayContaining(['register', 'elect', 'group', 'batch']));
   });
 
-  it('tells how many calls waited for each limit, and how long', async () => {
+  it('tells how many calls each limit delayed, and how old their tasks were', async () => {
     const operation = operationAt('http://127.0.0.1:1/batch', { batch: { maxSize: 5 }, limits: ['vendor', 'wide'] });
     const config = configFrom({
       operations: { ship: operation },
@@ -67,10 +67,10 @@ describe('a simulated trace', () => {
     const calls = operations[0]?.calls ?? 0;
     expect(limits).toMatchObject([
       { limit: 'vendor', operations: ['ship'], calls },
-      { limit: 'wide', operations: ['ship'], calls, waited: 0 },
+      { limit: 'wide', operations: ['ship'], calls, delayed: 0 },
     ]);
-    expect(limits[0]?.waited).toBeGreaterThan(calls / 2);
-    expect(limits[0]?.waited).toBeLessThanOrEqual(calls);
+    expect(limits[0]?.delayed).toBeGreaterThan(calls / 2);
+    expect(limits[0]?.delayed).toBeLessThanOrEqual(calls);
     expect(limits[0]?.ages.max).toBeGreaterThan(1_000);
     expect((await run()).limits).toEqual([]);
   });

@@ -45,10 +45,10 @@ export interface OperationOutcome {
 export interface LimitOutcome {
   readonly limit: string;
   readonly operations: readonly string[];
-  /** Calls that count under the limit, and how many of them waited in its queue first. */
+  /** Calls that count under the limit, and how many of them it delayed. */
   readonly calls: number;
-  readonly waited: number;
-  /** Age of the oldest task of a call that waited, when the call got its moment, in ms. */
+  readonly delayed: number;
+  /** Age of the oldest task of a delayed call when the call could start, in ms. */
   readonly ages: Spread;
 }
 

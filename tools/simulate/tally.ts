@@ -204,7 +204,7 @@ export class Tally {
     if (operations.length === 0) return [];
     const calls = operations.reduce((sum, name) => sum + this.#of(name).calls, 0);
     const ages = this.#agesUnder(limit).spread;
-    return [{ limit, operations, calls, waited: ages.count, ages }];
+    return [{ limit, operations, calls, delayed: ages.count, ages }];
   }
 
   #agesUnder(limit: LimitName): Spreading {

@@ -65,7 +65,7 @@ export const METRICS = {
     unit: 'Milliseconds',
     by: ['limit'],
     meaning:
-      'Age of the oldest task of a call that a limit delays by more than some seconds, at the time when the call may start, in milliseconds',
+      'Age of the oldest task of a call that a limit delays, at the time when the call may start, in milliseconds',
   },
   CircuitOpened: counts(
     'Circuits opened: the downstream fails or is wrongly configured, and batches wait',

@@ -40,6 +40,7 @@ export const momentsFor = async (
     ...(batch.attempt === 0 && !message.granted ? (batch.grants ?? []) : []),
   ];
   const calls = askedBy(deps, batch, operation, held);
+  const soonest = buckets.now() + START;
   const taken = await take(deps, calls, { held, ahead: START, reach: REACH, leaseFor: leaseTime(config) });
   if (taken.is === 'busy') {
     const { id, attempt, target, oldestAt } = batch;
@@ -48,11 +49,12 @@ export const momentsFor = async (
     await joinQueue(deps, taken.asked.bucket, taken.bucket, 'again', { ...waiting, weight: taken.asked.weight });
     return 'waits';
   }
-  const wait = startOf(taken.grants) - buckets.now();
-  if (wait <= 2 * REACH) return taken.grants;
-  const granted = { grants: taken.grants, attempt: batch.attempt };
+  const { grants } = taken;
+  reportDelay(deps, { grants, held, soonest }, operation.operation, batch.oldestAt);
+  const wait = startOf(grants) - buckets.now();
+  if (wait <= 2 * REACH) return grants;
+  const granted = { grants, attempt: batch.attempt };
   await queues.batch({ ...again(message), granted }, delaySeconds(wait - REACH));
-  reportDelay(deps, taken.grants, operation.operation, batch.oldestAt);
   return 'waits';
 };
 

@@ -64,8 +64,13 @@ export const momentsFor = async (
   // While no Target waits, a leader takes moments as far ahead as the granter would.
   const reach = Math.max(REACH, Math.min(...counted.map(({ allows }) => horizonOf(allows))));
   const terms = { held: kept, ahead: SOONEST, reach, leaseFor: leaseTime(deps.config) };
+  const soonest = deps.buckets.now() + SOONEST;
   const taken = await take(deps, calls, terms);
-  if (taken.is === 'taken') return whenDue(turn, lock, taken.grants, those);
+  if (taken.is === 'taken') {
+    const { grants } = taken;
+    reportDelay(deps, { grants, held: kept, soonest }, operation.operation, oldestOf(those));
+    return whenDue(turn, lock, grants, those);
+  }
   if (!(await keepLeading(turn, lock, rows, isAsleep))) return 'again';
   await queueUp(turn, lock, rows, taken);
   return 'waits';
@@ -108,7 +113,6 @@ const whenDue = async (
     if (!(await keepLeading(turn, lock, rows, false))) return 'again';
     const { target, fence, token } = message;
     await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - SECOND));
-    reportDelay(deps, grants, operationOf(target), oldestOf(rows));
     return 'waits';
   }
   if (wait <= 0) return { grants, rows };

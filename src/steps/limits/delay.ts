@@ -1,26 +1,31 @@
 /** Reports calls that a limit delays. */
 import type { Millis, OperationName } from '../../domain/ids.ts';
-import type { Grant } from '../../domain/limits/bucket.ts';
+import { type Grant, startOf } from '../../domain/limits/bucket.ts';
 import { limitOf } from '../../domain/limits/limits.ts';
 import type { LeadDeps } from '../deps.ts';
 
-/**
- * @param grants the moments of one call, at least one. The last of them delays it most.
- * @param since when its oldest task was registered.
- */
+/** A shorter delay is not reported, in ms: moments are rarely free to the millisecond. */
+const NOTICEABLE: Millis = 100;
+
+/** The moments that a call got. */
+interface Promised {
+  readonly grants: readonly Grant[];
+  /** Those that it had before, and that were reported then. */
+  readonly held: readonly Grant[];
+  /** When the call could have started without limits. */
+  readonly soonest: Millis;
+}
+
+/** @param since when the oldest task of the call was registered. */
 export const reportDelay = (
   { buckets, report }: Pick<LeadDeps, 'buckets' | 'report'>,
-  grants: readonly Grant[],
+  { grants, held, soonest }: Promised,
   operation: OperationName,
   since: Millis,
 ): void => {
-  const { bucket, at } = grants.reduce((a, b) => (b.at > a.at ? b : a));
-  report({
-    event: 'granted',
-    bucket,
-    limit: limitOf(bucket),
-    operation,
-    waited: at - since,
-    ahead: at - buckets.now(),
-  });
+  const at = startOf(grants);
+  const last = grants.find((each) => each.at === at);
+  if (last === undefined || held.includes(last) || at <= soonest + NOTICEABLE) return;
+  const ahead = at - buckets.now();
+  report({ event: 'granted', bucket: last.bucket, limit: limitOf(last.bucket), operation, waited: at - since, ahead });
 };

@@ -149,7 +149,8 @@ const carryOut = async (deps: LeadDeps, id: BucketId, { grants, looks }: Step, s
     ...grants.map((each) => sends(() => sendTo(deps, each, each.grant))),
     ...looks.map((each) => sends(() => sendTo(deps, each))),
   ]);
-  for (const { row, grant } of grants) reportDelay(deps, [grant], row.operation, row.since);
+  for (const { row, grant } of grants)
+    reportDelay(deps, { grants: [grant], held: [], soonest: row.since }, row.operation, row.since);
   // A Target may have put its row while this step ended the chain.
   if (stored.granter) return;
   const bucket = await buckets.read(id);

@@ -67,27 +67,27 @@ const callsIn = ({ operations, sentOver }: Outcome): string =>
 const limitsIn = ({ limits }: Outcome): readonly string[] => {
   if (limits.length === 0) return [];
   const rows = table(
-    ['LIMIT', 'CALLS', 'WAITED FOR IT', 'OLDEST TASK p50', 'p99', 'MAX'],
-    limits.map(({ limit, calls, waited, ages }) => [
+    ['LIMIT', 'CALLS', 'DELAYED', 'OLDEST TASK p50', 'p99', 'MAX'],
+    limits.map(({ limit, calls, delayed, ages }) => [
       limit,
       calls,
-      waited,
-      ...[ages.p50, ages.p99, ages.max].map((each) => (waited > 0 ? span(each) : '')),
+      delayed,
+      ...[ages.p50, ages.p99, ages.max].map((each) => (delayed > 0 ? span(each) : '')),
     ]),
   );
   const binding = bindingOf(limits);
   return [rows, ...(binding ? [`${printable(sentenceOf(binding))} ${REMEDY}`] : [])];
 };
 
-/** If fewer calls wait for a limit, it hardly matters. */
+/** If a limit delays a smaller share of its calls, it hardly matters. */
 const BINDING_MIN = 0.1;
 
-/** The limit for which most calls wait. A call under several limits waits for the one that is free last. */
+/** The limit that delays most calls. A call under several limits is delayed by the one that is free last. */
 const bindingOf = (limits: Outcome['limits']): LimitOutcome | undefined =>
-  limits.filter(({ calls, waited }) => waited > BINDING_MIN * calls).toSorted((a, b) => b.waited - a.waited)[0];
+  limits.filter(({ calls, delayed }) => delayed > BINDING_MIN * calls).toSorted((a, b) => b.delayed - a.delayed)[0];
 
-const sentenceOf = ({ limit, calls, waited }: LimitOutcome): string =>
-  `The limit ${limit} delays calls: ${count(Math.min(waited, calls))} of ${plural(calls, 'call')} waited for it.`;
+const sentenceOf = ({ limit, calls, delayed }: LimitOutcome): string =>
+  `The limit ${limit} delayed ${count(Math.min(delayed, calls))} of ${plural(calls, 'call')}.`;
 
 const REMEDY =
   'Waiting tasks fill their batch, up to maxSize. If tasks are late, raise the limit, or make fewer calls: with a larger maxSize if batches are full, otherwise with fewer target fields.';
