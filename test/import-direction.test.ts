@@ -14,9 +14,19 @@ const PRODUCT = ['src/', 'lib', 'lambdas'];
 
 /** The answers of the HTTP API. */
 const ANSWERS = [
-  ...['audit', 'batches', 'doctor', 'fan-outs', 'fleets', 'lists', 'operations', 'queues', 'targets', 'tasks'].map(
-    (resource) => `src/api/${resource}/responses`,
-  ),
+  ...[
+    'audit',
+    'batches',
+    'doctor',
+    'fan-outs',
+    'fleets',
+    'limits',
+    'lists',
+    'operations',
+    'queues',
+    'targets',
+    'tasks',
+  ].map((resource) => `src/api/${resource}/responses`),
   'src/api/shared/answer-schemas',
 ];
 /** What the console's page receives, and how to show it. */

@@ -96,8 +96,8 @@ const WAITING: Attributes<Omit<WaitingCall, 'entry' | 'leader' | 'batch'>> = {
   since: 'At',
   weight: 'Weight',
 };
-const LEADER: Attributes<NonNullable<WaitingCall['leader']>> = { token: 'T', round: 'R' };
-const BATCH: Attributes<NonNullable<WaitingCall['batch']>> = { id: 'B', attempt: 'N' };
+const LEADER: Attributes<NonNullable<WaitingCall['leader']>> = { token: 'T', round: 'R', turn: 'N' };
+const BATCH: Attributes<NonNullable<WaitingCall['batch']>> = { id: 'B', attempt: 'N', turn: 'T' };
 
 export const queueItem = (id: BucketId, { entry, leader, batch, ...waiting }: WaitingCall, now: Millis): Item => ({
   ...queueKey(id, entry),

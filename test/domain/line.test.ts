@@ -166,10 +166,10 @@ describe('the line of a limit', () => {
     const line = withStart(newLine({ weight: 60 }), 10, NOW);
     const now = NOW + 1_000;
     expect(nextStart(line, 10, now) - NOW).toBe(10_100);
-    expect(nextStart(withUse(line, 20, now), 10, now) - NOW).toBe(30_300);
-    expect(nextStart(withUse(line, -5, now), 10, now) - NOW).toBe(5_050);
-    expect(nextStart(withUse(line, -10, now), 60, now)).toBe(now);
-    expect(withUse(newLine({ calls: 5 }), 20, now)).toEqual(newLine({ calls: 5 }));
+    expect(nextStart(withUse(line, 20, NOW, now), 10, now) - NOW).toBe(30_300);
+    expect(nextStart(withUse(line, -5, NOW, now), 10, now) - NOW).toBe(5_050);
+    expect(nextStart(withUse(line, -10, NOW, now), 60, now)).toBe(now);
+    expect(withUse(newLine({ calls: 5 }), 20, NOW, now)).toEqual(newLine({ calls: 5 }));
   });
 
   it('gives a call that is heavier than a lowered limit the line alone', () => {

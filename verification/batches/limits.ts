@@ -57,7 +57,12 @@ const wholeBuckets = (config: Config, operation: Operation, target: Target): rea
     const [first] = parts as [Counted];
     const burst = parts.reduce((sum, { allows }) => sum + allows.burst, 0);
     const calls = first.allows.calls === null ? null : first.allows.calls * parts.length;
-    return { ...first, allows: { ...first.allows, calls, burst } };
+    const inProgress = parts.reduce((sum, { allows }) => sum + (allows.concurrency.calls ?? 0), 0);
+    const concurrency = {
+      ...first.allows.concurrency,
+      ...(first.allows.concurrency.calls === null ? {} : { calls: inProgress }),
+    };
+    return { ...first, allows: { ...first.allows, calls, burst, concurrency } };
   });
 
 const startsOf = ({ config: first, configs }: Evidence, logged: LoggedCall): readonly Start[] => {

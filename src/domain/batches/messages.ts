@@ -91,6 +91,8 @@ interface GrantedToLeader {
   readonly grants: readonly Grant[];
   /** The lock's round for which it waited. */
   readonly round: number;
+  /** How often it has waited for this call. @default 0 */
+  readonly turn?: number;
 }
 
 /** What a sealed batch that waited got. */
@@ -98,6 +100,8 @@ interface GrantedToBatch {
   readonly grants: readonly Grant[];
   /** The number of its last attempt when it began to wait. */
   readonly attempt: number;
+  /** How often it has waited for this call. @default 0 */
+  readonly turn?: number;
 }
 
 /** Says that a batch is sealed, or that its retry is due. */
@@ -260,8 +264,9 @@ const completionIn = (batchId: BatchId, body: string): CompletionMessage => {
 };
 
 /** Grants that cannot be read are left out: the call then asks for other moments. */
-const grantsIn = ({ grants }: Record<string, unknown>): { readonly grants: readonly Grant[] } => ({
+const grantsIn = ({ grants, turn }: Record<string, unknown>) => ({
   grants: Array.isArray(grants) ? grants.filter(isGrant) : [],
+  ...(isCount(turn) ? { turn } : {}),
 });
 
 const isGrant = (value: unknown): value is Grant =>

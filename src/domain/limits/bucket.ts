@@ -183,8 +183,10 @@ export const withLeaseUntil = (bucket: Bucket, id: string, until: Millis): Bucke
 /**
  * The bucket after a call used more weight than it was granted, or less if `more` is negative. Unchanged if its line does
  * not count weight.
+ *
+ * @param at the moment of the call.
  */
-export const withUsage = (bucket: Bucket, more: number, now: Millis): Bucket => {
-  const line = bucket.line && withUse(bucket.line, more, now);
+export const withUsage = (bucket: Bucket, more: number, at: Millis, now: Millis): Bucket => {
+  const line = bucket.line && withUse(bucket.line, more, at, now);
   return line === undefined || line === bucket.line ? bucket : { ...bucket, line };
 };

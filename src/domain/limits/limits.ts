@@ -28,7 +28,9 @@ const partsOf = (allows: Allowance): number => {
   if (countsWeight(allows)) return 1;
   const byRate = calls === null ? 1 : Math.ceil((calls * SECOND) / per / RATE_MAX);
   const byLeases = concurrency.calls === null ? 1 : Math.ceil(concurrency.calls / LEASES_MAX);
-  return Math.max(1, Math.min(Math.max(byRate, byLeases), concurrency.calls ?? Number.POSITIVE_INFINITY));
+  // Each part allows at least one call in a span, and one in progress.
+  const most = Math.min(calls ?? Number.POSITIVE_INFINITY, concurrency.calls ?? Number.POSITIVE_INFINITY);
+  return Math.max(1, Math.min(Math.max(byRate, byLeases), Math.floor(most)));
 };
 
 const partOf = (allows: Allowance, part: number, parts: number): Allowance =>

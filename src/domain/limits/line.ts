@@ -176,24 +176,30 @@ const remembered = ({ pace, starts }: Line, start: Starts): readonly Starts[] =>
   return [...kept.slice(0, -1), { at: start.at, ...plus(last, start) }];
 };
 
+/** A call that uses more than this many times the limit counts as so much. A wrong report must not stop the limit. */
+const USE_MAX = 10;
+
 /**
- * The line after a call used `more` weight than it was granted (less, if negative). The surplus delays later calls; what
- * was not used is free again, but never more than was granted lately.
+ * The line after a call used `more` weight than it was granted (less, if negative). The surplus delays later calls, but
+ * never longer than {@link USE_MAX} spans. What was not used is free again, unless the call has left the window.
+ *
+ * @param at the moment of the call.
  */
-export const withUse = (line: Line, more: number, now: Millis): Line => {
+export const withUse = (line: Line, more: number, at: Millis, now: Millis): Line => {
   const { pace, starts } = line;
   if (pace.weight === null || more === 0) return line;
   const span = spanOf(pace);
-  const weightAt = Math.max(now, Math.max(line.weightAt, more > 0 ? now : 0) + (more / pace.weight) * span);
-  if (more > 0) return { ...line, weightAt, starts: withMore(line, more, now) };
-  // Give back from the newest start on: what leaves the window last matters most.
-  let left = -more;
-  const less = starts.toReversed().map((each) => {
-    const given = Math.min(left, each.weight);
-    left -= given;
-    return { ...each, weight: each.weight - given };
-  });
-  return { ...line, weightAt, starts: less.toReversed() };
+  if (more > 0) {
+    const surplus = Math.min(more, USE_MAX * pace.weight);
+    const weightAt = Math.max(now, line.weightAt) + (surplus / pace.weight) * span;
+    return { ...line, weightAt, starts: withMore(line, surplus, now) };
+  }
+  const own = starts.findIndex((each) => each.at >= at && each.at - at <= span / BINS);
+  const start = starts[own];
+  if (start === undefined || start.at <= now - span) return line;
+  const given = Math.min(-more, start.weight);
+  const weightAt = Math.max(now, line.weightAt - (given / pace.weight) * span);
+  return { ...line, weightAt, starts: starts.with(own, { ...start, weight: start.weight - given }) };
 };
 
 const withMore = ({ pace, starts }: Line, more: number, now: Millis): readonly Starts[] => {

@@ -27,10 +27,13 @@ export interface WaitingCall {
   readonly target: Target;
   /** Since when the oldest task waits. */
   readonly since: Millis;
-  /** For a Target: the leader that waits, and the lock's round. Undefined for a batch. */
-  readonly leader?: { readonly token: Token; readonly round: number };
-  /** For a batch: its id, and the number of its last attempt. */
-  readonly batch?: { readonly id: BatchId; readonly attempt: number };
+  /**
+   * For a Target: the leader that waits, and the lock's round. Undefined for a batch. `turn` is how often it has waited
+   * for this call before and was told to go on, 0 by default: it may have lost its moment, or wait for another limit.
+   */
+  readonly leader?: { readonly token: Token; readonly round: number; readonly turn?: number };
+  /** For a batch: its id, the number of its last attempt, and `turn` as for a Target. */
+  readonly batch?: { readonly id: BatchId; readonly attempt: number; readonly turn?: number };
   /** The weight for which a Target with `leader` asks. The granter may grant more if more tasks wait by then. */
   readonly weight: number;
 }

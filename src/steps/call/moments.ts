@@ -45,7 +45,8 @@ export const momentsFor = async (
   if (taken.is === 'busy') {
     const { id, attempt, target, oldestAt } = batch;
     if (!message.granted) await lookLater(deps, message, batch, LOOK_AGAIN);
-    const waiting = { operation: operation.operation, target, since: oldestAt, batch: { id, attempt } };
+    const turn = message.granted?.attempt === attempt ? (message.granted.turn ?? 0) : 0;
+    const waiting = { operation: operation.operation, target, since: oldestAt, batch: { id, attempt, turn } };
     await joinQueue(deps, taken.asked.bucket, taken.bucket, 'again', { ...waiting, weight: taken.asked.weight });
     return 'waits';
   }
@@ -53,7 +54,8 @@ export const momentsFor = async (
   reportDelay(deps, { grants, held, soonest }, operation.operation, batch.oldestAt);
   const wait = startOf(grants) - buckets.now();
   if (wait <= 2 * REACH) return grants;
-  const granted = { grants, attempt: batch.attempt };
+  const before = message.granted?.attempt === batch.attempt ? message.granted : {};
+  const granted = { ...before, grants, attempt: batch.attempt };
   await queues.batch({ ...again(message), granted }, delaySeconds(wait - REACH));
   return 'waits';
 };

@@ -88,16 +88,26 @@ const groupAsLeader = async (turn: Turn, lock: Lock): Promise<Next> => {
   }
   const next = due(rows, policy, now, lock.flushedAt);
   if (next.do === 'seal' && mayGoOn(turn)) return openBatch(turn, lock, next);
-  if (next.do === 'wait' && message.hint && !turn.hasOpened) return leaveToGuard(turn, lock, rows);
+  if (next.do === 'wait' && message.hint && !turn.hasOpened) return leaveToGuard(turn, lock, rows, next.until);
   return waitForMore(turn, lock, next);
 };
 
 /**
  * G4. Stops handling a hint that arrived before the batch is due. If a task expires before the guard is delivered, this
- * sends another hint for that time.
+ * sends another hint for that time. If the hint brought a moment, the batch was due when the Target began to wait, and
+ * its first tasks have ended since. The guard may come much later then, so this sends a hint for the time at which the
+ * other tasks are due.
  */
-const leaveToGuard = async (turn: Turn, { lockedUntil }: Lock, rows: readonly Waiting[]): Promise<Next> => {
+const leaveToGuard = async (turn: Turn, lock: Lock, rows: readonly Waiting[], until: Millis): Promise<Next> => {
   const { deps, message } = turn;
+  const { lockedUntil, round } = lock;
+  if (turn.granted?.round === round) {
+    await endUnused(turn, lock);
+    const { target, fence, token } = message;
+    const look = { target, fence, token, hint: true, granted: { ...turn.granted, grants: [] } };
+    await deps.queues.group(look, delayPast(Math.min(until, firstExpiry(rows)), deps.machine.now()));
+    return 'end';
+  }
   const expiry = firstExpiry(rows);
   if (expiry < lockedUntil - leaseOf(operationOfTurn(turn)))
     await deps.queues.group(message, delayPast(expiry, deps.machine.now()));

@@ -108,16 +108,17 @@ const whenDue = async (
   const { deps, message } = turn;
   const { buckets, machine, queues } = deps;
   const { round } = lock;
+  const granted = { ...(message.granted?.round === round ? message.granted : {}), grants, round };
   const wait = startOf(grants) - SEALED_AHEAD - buckets.now();
   if (wait > REACH) {
     if (!(await keepLeading(turn, lock, rows, false))) return 'again';
     const { target, fence, token } = message;
-    await queues.group({ target, fence, token, hint: true, granted: { grants, round } }, delaySeconds(wait - SECOND));
+    await queues.group({ target, fence, token, hint: true, granted }, delaySeconds(wait - SECOND));
     return 'waits';
   }
   if (wait <= 0) return { grants, rows };
   await machine.sleep(wait);
-  turn.granted = { grants, round };
+  turn.granted = granted;
   return 'again';
 };
 
@@ -151,7 +152,7 @@ const oldestOf = (rows: readonly Waiting[]): Millis => Math.min(...rows.map(({ a
 
 /** Waits in the queue of a bucket. */
 const queueUp = (
-  { deps, message: { target, token } }: Turn,
+  { deps, message: { target, token, granted } }: Turn,
   { round }: Lock,
   rows: readonly Waiting[],
   { asked, bucket }: Extract<Taken, { is: 'busy' }>,
@@ -160,6 +161,6 @@ const queueUp = (
     operation: operationOf(target),
     target,
     since: oldestOf(rows),
-    leader: { token, round },
+    leader: { token, round, turn: granted?.round === round ? (granted.turn ?? 0) : 0 },
     weight: asked.weight,
   });

@@ -165,11 +165,13 @@ const sendTo = async (
   grant?: Grant,
 ): Promise<void> => {
   const delay = grant ? Math.max(0, Math.floor((grant.at - buckets.now() - EARLY) / SECOND)) : 0;
-  const grants = grant ? [grant] : [];
-  if (batch) await queues.batch({ kind: 'due', batchId: batch.id, granted: { grants, attempt: batch.attempt } }, delay);
+  const { turn = 0 } = leader ?? batch ?? {};
+  const granted = { grants: grant ? [grant] : [], turn: turn + 1 };
+  if (batch)
+    await queues.batch({ kind: 'due', batchId: batch.id, granted: { ...granted, attempt: batch.attempt } }, delay);
   else if (leader && lock?.holder)
     await queues.group(
-      { target, fence: lock.fence, token: lock.holder, hint: true, granted: { grants, round: leader.round } },
+      { target, fence: lock.fence, token: lock.holder, hint: true, granted: { ...granted, round: leader.round } },
       delay,
       'new',
     );

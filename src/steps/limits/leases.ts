@@ -24,6 +24,6 @@ export const keepLeases = async (deps: LeadDeps, grants: readonly Grant[], until
  *
  * @param used the weight of the call as the downstream reported it.
  */
-export const countUse = async (deps: LeadDeps, { bucket, weight }: Grant, used: number): Promise<void> => {
-  if (used !== weight) await update(deps, bucket, (stored) => withUsage(stored, used - weight, deps.buckets.now()));
+export const countUse = async (deps: LeadDeps, { bucket, weight, at }: Grant, used: number): Promise<void> => {
+  if (used !== weight) await update(deps, bucket, (stored) => withUsage(stored, used - weight, at, deps.buckets.now()));
 };

@@ -110,7 +110,7 @@ const withWaiter = async (
   const skipped: Step = { ...step, bucket: { ...bucket, passed } };
   const place = placeOf(row);
   const { recent = [] } = bucket;
-  if (isVoid(waiter) || recent.includes(place)) return skipped;
+  if (isVoid(waiter) || isRepeated(recent, place, now)) return skipped;
   if (!limit?.operations.includes(row.operation) || paused.has(row.operation) || waiter.lock?.paused)
     return { ...skipped, looks: [...looks, waiter] };
   const { allows } = limit;
@@ -125,7 +125,7 @@ const withWaiter = async (
   const next = granted(bucket, asked, chance.at, lease, now);
   return {
     ...step,
-    bucket: { ...next.bucket, passed, recent: [...recent, place].slice(-RECENT) },
+    bucket: { ...next.bucket, passed, recent: [...recent, `${place}@${Math.ceil(chance.at)}`].slice(-RECENT) },
     grants: [...grants, { ...waiter, grant: next.grant }],
   };
 };
@@ -174,8 +174,20 @@ const pausedOf = async (
 };
 
 /** Names one wait of a Target or batch. */
-const placeOf = ({ leader, batch }: WaitingCall): string =>
-  leader ? `${leader.token}#${leader.round}` : `${batch?.id}#${batch?.attempt}`;
+const placeOf = ({ leader, batch }: WaitingCall): string => {
+  const { turn = 0 } = leader ?? batch ?? {};
+  return `${leader ? `${leader.token}#${leader.round}` : `${batch?.id}#${batch?.attempt}`}#${turn}`;
+};
+
+/**
+ * Whether the same wait has got its moment already: it may have put two rows, or its message was received twice. Only
+ * until shortly after that moment, because the message that brings the moment may be lost.
+ */
+const isRepeated = (recent: readonly string[], place: string, now: Millis): boolean =>
+  recent.some((each) => each.startsWith(`${place}@`) && now < Number(each.slice(place.length + 1)) + REPEATED);
+
+/** How long after its moment a wait is recognised, in ms. */
+const REPEATED: Millis = 30 * SECOND;
 
 /** Whether a Target or batch has moved on since it put this row. */
 const isVoid = ({ row, lock, batch }: Waiter): boolean =>
