@@ -130,7 +130,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       return held !== undefined;
     },
     postpone: async (id, attempt, { retryAt, countedAttempts, counts, lastAttempt, calls, ...optional }) => {
-      const { open, pending, split, parts, partFailures, suspicion, uncounted } = optional;
+      const { open, pending, split, parts, partFailures, suspicion, uncounted, grants } = optional;
       const rest = Object.entries({
         '#open': open,
         Pending: pending && pendingItem(pending),
@@ -149,6 +149,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         'LastAttempt = :last',
         'Calls = :calls',
         'UnderWay = :operation',
+        ...(grants ? ['Grants = :grants'] : []),
         ...kept.map(([name]) => `${name} = ${placeholder(name)}`),
       ];
       const remove = ['StartedBy', ...gone.map(([name]) => name)];
@@ -159,6 +160,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
         ':last': lastAttemptItem(lastAttempt),
         ':calls': callItems(calls),
         ':operation': operationOf(id),
+        ...(grants ? { ':grants': grants.map(grantItem) } : {}),
         ...Object.fromEntries(kept.map(([name, value]) => [placeholder(name), value])),
         ':running': 'in-progress',
         ':attempt': attempt,

@@ -38,6 +38,8 @@ export interface Postponed
   extends Required<Pick<Batch, 'countedAttempts' | 'counts' | 'lastAttempt' | 'calls'>>,
     Pick<Batch, 'open' | 'pending' | 'split' | 'parts' | 'partFailures' | 'suspicion' | 'uncounted'> {
   readonly retryAt: Millis;
+  /** The moments whose leases its jobs keep. If undefined, the stored ones stay. */
+  readonly grants?: readonly Grant[];
 }
 
 export interface Batches {

@@ -39,7 +39,7 @@ describe('an invalid downstream is refused', () => {
     ],
     [
       { ...HTTP, usageHeader: 'x-usage: s3cret' },
-      'usageHeader must be the name of a response header, such as "x-usage", or null for none, not a text',
+      'usageHeader is not a valid name of a response header: use letters, digits and -, such as "x-usage"',
     ],
     [
       { kind: 'lambda', function: 'f', usageHeader: 'x-usage' },
@@ -56,11 +56,11 @@ describe('an invalid downstream is refused', () => {
     ],
     [
       { ...HTTP, timeout: '5m' },
-      'timeout must be a duration from "100ms" to "4m", such as "500ms", "1s", "5m", "2h" or "30d", not "5m"',
+      'timeout must be a duration from "100ms" to "4m" (a number with ms, s, m, h or d), not "5m"',
     ],
     [
       { ...HTTP, deadline: '8d' },
-      'deadline must be a duration from "1m" to "7d", such as "500ms", "1s", "5m", "2h" or "30d", not "8d"',
+      'deadline must be a duration from "1m" to "7d" (a number with ms, s, m, h or d), not "8d"',
     ],
     [{ ...HTTP, secret: 's3cret' }, `secret ${SECRET}`],
     [{ ...HTTP, secret: {} }, `secret ${SECRET}`],

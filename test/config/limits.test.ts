@@ -14,7 +14,7 @@ const ofOperation = (operation: object, limits: object): string[] =>
 
 const WHOLE = (most: number, or = ', or null for no limit') => `must be a whole number from 1 to ${most}${or}, not`;
 const WEIGHT = 'must be a number above 0 and at most 1000000000000, or null for no limit, not';
-const PER = 'must be a duration from "1s" to "1d", such as "500ms", "1s", "5m", "2h" or "30d", not';
+const PER = 'must be a duration from "1s" to "1d" (a number with ms, s, m, h or d), not';
 const KEY = 'key must be a list of payload fields such as ["account"], "target", or null for one bucket, not';
 const FIELDS = 'key must contain only names of payload fields, such as "account" or "route.origin"';
 const NOTHING =

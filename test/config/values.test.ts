@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromJson, HTTP, problemsIn, problemsOf } from './problems.ts';
 
 const DURATION = (from: string, to: string, or = '') =>
-  `must be a duration from "${from}" to "${to}", such as "500ms", "1s", "5m", "2h" or "30d"${or}, not`;
+  `must be a duration from "${from}" to "${to}" (a number with ms, s, m, h or d)${or}, not`;
 const CAP = 'must be a whole number from 1 to 1000, or null for no limit, not';
 const FIELD = 'must be the name of a payload field, such as "depot" or "route.origin", not';
 const NAME = 'is not a valid name for an operation: begin with a letter, then up to 63 letters, digits, - or _';

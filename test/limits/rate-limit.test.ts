@@ -67,6 +67,12 @@ describe('calls under a rate', () => {
     expect(calls.at(-1)).toBeLessThan(MINUTE + 2 * LOOK + 62 * SECOND);
   });
 
+  it('are more soon after the first call that follows a raise', async () => {
+    const calls = await callsUnder(0.2, 600, changed(MINUTE, 10));
+    expect(between(calls, 0, MINUTE)).toBeLessThanOrEqual(13);
+    expect(between(calls, MINUTE + 4 * SECOND, MINUTE + 24 * SECOND)).toBeGreaterThan(180);
+  });
+
   it('are fewer within two seconds after it is lowered', async () => {
     const calls = await callsUnder(20, 400, changed(10 * SECOND, 1));
     expect(between(calls, 2 * SECOND, 10 * SECOND)).toBeGreaterThanOrEqual(120);

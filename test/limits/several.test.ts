@@ -32,7 +32,7 @@ const endWithin = async (bed: ReturnType<typeof bedOf>, span: '30s' | '45s' | '6
 };
 
 const task = (id: number | string, depot: number | string) => ({
-  operation: 'label',
+  operation: 'label' as const,
   id: `t${id}`,
   payload: { depot: String(depot) },
 });

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { type BatchId, operationOf, type Target } from '../../src/domain/ids.ts';
+import type { Grant } from '../../src/domain/limits/bucket.ts';
+import type { BucketId } from '../../src/domain/limits/bucket-id.ts';
 import type { FormingBatch } from '../../src/ports/batches.ts';
 import { aPostponed, aStart, batchId, candidate, id, NOW, token } from '../factories/factories.ts';
 import { describeEach } from './describe-each.ts';
@@ -175,6 +177,22 @@ describeEach('a batch', storeKinds, (stores) => {
     for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'suspicion', 'uncounted'])
       expect(end).not.toHaveProperty(gone);
     expect(end).toMatchObject({ counts, lastAttempt });
+  });
+
+  it('keeps the moments of its leader until an attempt or its end brings others', async () => {
+    const { batch, target } = fresh();
+    const { batches } = stores();
+    const moment = (n: number): Grant => ({ bucket: 'limit:api' as BucketId, at: NOW + n, line: NOW, weight: n });
+    const stored = async () => (await batches.get(batch))?.grants;
+    const grants = [moment(1), { ...moment(2), lease: 'lease' }];
+    await batches.seal(await batches.form({ ...forming(batch, target), grants }), [], NOW, 1_000);
+    await batches.start(batch, aStart(1, NOW, NOW + 100));
+    expect(await stored()).toEqual(grants);
+    await batches.postpone(batch, 1, { ...aPostponed(NOW + 50), grants: [moment(3)] });
+    expect(await stored()).toEqual([moment(3)]);
+    await batches.start(batch, { ...aStart(2, NOW + 51, NOW + 500), grants: [moment(3), moment(4)] });
+    await batches.postpone(batch, 2, aPostponed(NOW + 60));
+    expect(await stored()).toEqual([moment(3), moment(4)]);
   });
 
   it('is listed as under way after an attempt, or a long wait, until its end', async () => {

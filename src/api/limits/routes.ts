@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type { LimitName } from '../../domain/ids.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
 import { allLimits, allowedIn, limitNamed } from '../../domain/limits/limits.ts';
-import { ungranted } from '../../domain/limits/queue.ts';
+import { ungranted, withoutRepeats } from '../../domain/limits/queue.ts';
 import { rowsOf } from '../../steps/limits/plan.ts';
 import { serve } from '../shared/calls.ts';
 import type { ApiDeps } from '../shared/deps.ts';
@@ -15,6 +15,8 @@ import { bucketView, limitView, WAITING_COUNTED } from './views.ts';
 
 /** Buckets that are read at once. */
 const AT_ONCE = 20;
+/** Rows that are read of a queue. Some may be further rows of the same call. */
+const WAITING_READ = 2 * WAITING_COUNTED;
 
 export const limitRoutes = (deps: ApiDeps): Hono => {
   const { config, buckets } = deps;
@@ -40,7 +42,7 @@ const look = async (deps: ApiDeps, id: BucketId): Promise<readonly LimitBucket[]
   const counted = allowedIn(config, id);
   if (!counted) return [];
   const bucket = await buckets.read(id);
-  const waiting = await rowsOf(deps, id, bucket, ungranted, WAITING_COUNTED);
+  const waiting = withoutRepeats(await rowsOf(deps, id, bucket, ungranted, WAITING_READ)).slice(0, WAITING_COUNTED);
   return [bucketView(config, counted, bucket, waiting, buckets.now())];
 };
 

@@ -4,11 +4,11 @@
  */
 import { type Batch, isFinished, isPending } from '../../domain/batches/batch.ts';
 import { isHeld, type Lock } from '../../domain/batches/lock.ts';
-import { waitEnd, waitsSince } from '../../domain/batches/policy.ts';
+import { due, waitEnd, waitsSince } from '../../domain/batches/policy.ts';
 import { type Operation, operationNamed } from '../../domain/config/resolved.ts';
 import type { BatchId, LimitName, Millis, Target } from '../../domain/ids.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
-import { labelOf } from '../../domain/limits/limits.ts';
+import { isLimited, labelOf } from '../../domain/limits/limits.ts';
 import { taken } from '../../domain/operations/slot-pages.ts';
 import { type OperationState, type Pause, pauseNow, slotOfBatch } from '../../domain/operations/slots.ts';
 import { hasEnded, type Task } from '../../domain/tasks/task.ts';
@@ -67,12 +67,24 @@ export const waitsFor = async (deps: ApiDeps, task: Task, batch?: Batch): Promis
   const inFlight = await inFlightOf(deps, task.target, lock);
   const reason = whatFor(task, operation, { ...lock, inFlight }, { ...state, taken: taken(pages) }, now);
   if (reason.reason !== 'batch-to-fill') return reason;
-  const isDue = now > waitEnd(waitsSince(task), operation.batch) + SECOND;
+  if (!isLimited(operation)) return reason;
   return (
     (await underLimit(deps, operation, task.target)) ??
-    (isDue ? await planned(deps, operation, task.target) : undefined) ??
+    ((await isDue(deps, operation, lock, task.target)) ? await planned(deps, operation, task.target) : undefined) ??
     reason
   );
+};
+
+/** Whether a Target's batch would be sealed now, if it had a moment for its call. */
+const isDue = async (
+  { waiting, machine }: ApiDeps,
+  { batch }: Operation,
+  { flushedAt }: Lock,
+  target: Target,
+): Promise<boolean> => {
+  const rows = await waiting.first(target, batch.maxSize);
+  // A batch that is due for less than a second may be about to be sealed.
+  return rows.length > 0 && due(rows, batch, machine.now() - SECOND, flushedAt).do === 'seal';
 };
 
 /** A Target whose batch is due, and that is in no queue, has been promised a start. */

@@ -143,8 +143,12 @@ export interface Granted {
   readonly grant: Grant;
 }
 
+/** Whether a new line began with a write, because the limit has changed. */
+export const beganLine = (before: Bucket, after: Bucket): boolean =>
+  before.line !== undefined && before.line.since !== after.line?.since;
+
 /**
- * Grants a moment.
+ * Grants a moment. If a new line begins, the granter's next step is due now: it was planned for the old one.
  *
  * @param at at least the moment that {@link chanceIn} returned.
  * @param lease the call's lease: its id, and when it ends unless the attempt ends earlier.
@@ -158,15 +162,19 @@ export const granted = (
 ): Granted => {
   const line = withStart(lineUnder(bucket.line, allows, now), weight, at);
   const own = hasLeases(allows) ? { ...lease, weight } : undefined;
+  const next = { ...bucket, line, leases: [...inEffect(bucket.leases, now), ...(own ? [own] : [])] };
+  const { granter } = bucket;
   return {
-    bucket: { ...bucket, line, leases: [...inEffect(bucket.leases, now), ...(own ? [own] : [])] },
+    bucket: granter && beganLine(bucket, next) ? { ...next, granter: { ...granter, at: now } } : next,
     grant: { bucket: name, at, line: line.since, weight, ...(own ? { lease: own.id } : {}) },
   };
 };
 
-/** Whether a granted moment has not lapsed, and its line still applies. */
-export const isValid = ({ at, line }: Grant, bucket: Bucket, now: Millis): boolean =>
-  bucket.line?.since === line && now <= at + latenessOf(bucket.line.pace);
+/** Whether a granted moment has not lapsed, its line still applies, and its lease has not ended. */
+export const isValid = ({ at, line, lease }: Grant, bucket: Bucket, allows: Allowance, now: Millis): boolean =>
+  bucket.line?.since === line &&
+  now <= at + latenessOf(bucket.line.pace) &&
+  (!hasLeases(allows) || inEffect(bucket.leases, now).some(({ id }) => id === lease));
 
 /** The bucket without a lease. Unchanged if it has no such lease. */
 export const withoutLease = (bucket: Bucket, id: string): Bucket =>

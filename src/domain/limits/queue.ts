@@ -38,6 +38,18 @@ export interface WaitingCall {
   readonly weight: number;
 }
 
+/**
+ * The rows without further ones of the same Target or batch: its message may have been lost, so it puts another row after
+ * a while.
+ */
+export const withoutRepeats = (rows: readonly WaitingCall[]): readonly WaitingCall[] => {
+  const seen = new Set<string>();
+  return rows.filter(({ target, batch }) => {
+    const key = batch?.id ?? target;
+    return !seen.has(key) && seen.add(key);
+  });
+};
+
 const LETTER: Record<Class, string> = { again: 'a', fresh: 'f' };
 
 const padded = (number: number, digits: number): string => String(Math.max(0, number)).padStart(digits, '0');

@@ -162,12 +162,14 @@ const record = async (
   // Another report may have been recorded at the same moment. Then each of the two reports found the items of the other
   // report open.
   if (results.length > 0 && !isRunning && (await allEnded(deps, left))) return 'again';
+  const jobs = new Set(batch.pending?.ids);
+  const had = left.filter(({ id }) => jobs.has(id));
+  // The batch's other tasks may wait for long until their next attempt.
+  if (had.length === 0 && !isRunning) await settleLeases(deps, batch, batch.grants ?? []);
   if (left.length > 0 && !left.some(({ id }) => answer.items.has(id))) return 'end';
   // The attempt under way has not read this result and may be calling the downstream. The batch keeps its slots until
   // that attempt has ended.
   if (isRunning) return awaitAttempt(deps, message, batch);
-  const jobs = new Set(batch.pending?.ids);
-  const had = left.filter(({ id }) => jobs.has(id));
   // The job's other items will still be reported, or another call will include them.
   if (had.length === 0 || !had.every(({ id }) => answer.items.has(id))) return 'end';
   return tryAgain(deps, run, tally, { ...why, items: left });

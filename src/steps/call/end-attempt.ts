@@ -9,25 +9,31 @@ import { failuresAlone, isProven } from '../../domain/batches/suspicion.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
 import type { Millis, TaskId } from '../../domain/ids.ts';
+import type { Grant } from '../../domain/limits/bucket.ts';
 import type { TaskError } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
 import type { Next } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseOperationSlot, releaseSlots } from '../slots/batch-slot.ts';
 import { type Judgement, judgeDownstream } from './judgement.ts';
-import { settleLeases } from './moments.ts';
+import { settleAttempt } from './moments.ts';
 import { FIRST, hasEvidence, isSuspected, nextAttempt, splitAfter, type When } from './next-attempt.ts';
 import type { Attempt, Left, Rest, Tally } from './tally.ts';
 
 export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all: Rest): Promise<Next> => {
-  await settleLeases(deps, run.batch, run.grants, all.pending.length > 0 ? pendingUntil(deps, run, all) : undefined);
+  const grants = await settleAttempt(
+    deps,
+    run,
+    all.pending.length > 0 ? pendingUntil(deps, run, all) : undefined,
+    all.hasTaken,
+  );
   const judgement = await judgeDownstream(deps, run, all);
   // H8. A failed call of a task alone counts if the circuit is closed, or other calls have succeeded since the batch's
   // last failure.
   const counts = !(judgement.pause || run.isTest) || isProven(run.batch, run.state);
   const rest = await withoutSpent(run, tally, counts ? all : withoutFailedAlone(all));
   const when = nextAttempt(deps.machine, run, rest, judgement.pause, tally);
-  if (when) return postpone(deps, run, tally, rest, when, judgement);
+  if (when) return postpone(deps, run, tally, rest, when, judgement, grants);
   await giveUp(run, tally, rest.left, isSuspected(run, rest, tally));
   if (rest.pending.length === 0) return finish(deps, run, tally);
   return postpone(
@@ -36,6 +42,8 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all
     tally,
     { ...rest, left: [] },
     { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts, ...splitAfter(run, rest) },
+    {},
+    grants,
   );
 };
 
@@ -71,7 +79,8 @@ const postpone = async (
   tally: Tally,
   rest: Rest,
   { isExtended = run.batch.suspicion?.isExtended, inVain = 0, ...when }: When,
-  { pause, suspicion }: Judgement = {},
+  { pause, suspicion }: Judgement,
+  grants: readonly Grant[] | undefined,
 ): Promise<Next> => {
   await tally.notifyEnded();
   const { batch, attempt } = run;
@@ -93,6 +102,7 @@ const postpone = async (
     counts: tally.counts,
     lastAttempt: lastAttempt(why, { attempt, endedAt: deps.machine.now(), open: count, pending: pending.length }),
     calls: lastCalls(batch.calls, run.calls),
+    ...(grants ? { grants } : {}),
   };
   // Free the slot while no other attempt can begin. An attempt that begins later finds that it has none. A function that
   // was suspended beyond its time frees nothing, because the slot may belong to a later attempt. A job that is under way

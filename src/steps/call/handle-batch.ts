@@ -32,7 +32,7 @@ import { callInParts, openFor, spareTime } from './attempt.ts';
 import { completeBatch } from './complete-batch.ts';
 import { endAttempt } from './end-attempt.ts';
 import { hold, isFirstLook, lookLater } from './hold.ts';
-import { momentsFor, reachMoment, settleLeases } from './moments.ts';
+import { leaveMoments, momentsFor, momentsOfJobs, reachMoment, settleLeases, storedWith } from './moments.ts';
 import { comeBackUncounted, patient, takesPlace } from './not-stored.ts';
 import { type Attempt, type Left, type Rest, Tally } from './tally.ts';
 
@@ -81,6 +81,7 @@ const takeTurn = async (deps: CallDeps, received: DueMessage, delivery: Delivery
     const lends = lock.paused ?? (pause.by === 'circuit' && batch.suspicion ? pause : undefined);
     if (pause.by === 'circuit' && isFirstLook(message, now)) await joinWaiting(deps, batch, lock);
     if (lends) await lendSlot(deps, batch, state, lends, isFirstLook(message, now));
+    if (isFirstLook(message, now)) await leaveMoments(deps, message, batch);
     if (!message.woken) return hold(deps, message, batch, operation, pause);
     await wakeUnlessPaused(deps, batch.operation);
     return 'end';
@@ -113,6 +114,7 @@ const withoutMark = ({ uncounted: _, ...message }: DueMessage): DueMessage => me
  * that finds no slot would add a message.
  */
 const awaitSlot = async (deps: CallDeps, message: DueMessage, batch: Batch): Promise<Next> => {
+  if (isFirstLook(message, deps.machine.now())) await leaveMoments(deps, message, batch);
   if (!message.woken) await lookLater(deps, message, batch, MINUTE / SECOND);
   deps.report({ event: 'blocked', operation: batch.operation, target: batch.target });
   return 'end';
@@ -129,6 +131,7 @@ const yieldTest = async (
   const { machine } = deps;
   const now = machine.now();
   const look = Math.min(until + machine.random() * (circuit ? timeForTest(circuit) : 0), now + MINUTE);
+  if (isFirstLook(message, now)) await leaveMoments(deps, message, batch);
   if (message.woken) await wakeUnlessPaused(deps, batch.operation);
   else await lookLater(deps, message, batch, delayPast(look, now));
   return 'end';
@@ -167,12 +170,13 @@ const start = async (
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
+  const jobs = momentsOfJobs(batch, at);
   // A job may report later, and then another function ends the leases.
-  const withLeases = grants.some(({ lease }) => lease !== undefined) ? grants : undefined;
+  const stored = storedWith(jobs, grants);
   // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
   // lost.
   const isMine =
-    (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil, grants: withLeases })) ||
+    (await batches.start(batch.id, { attempt, countedAttempts, uncounted, token, at, runUntil, grants: stored })) ||
     (await batches.get(batch.id))?.startedBy === token;
   // Another delivery may have begun the attempt with the same leases.
   if (!isMine) return 'again';
@@ -188,6 +192,7 @@ const start = async (
     isTest: isHalfOpen(state, operation.circuit),
     lock,
     grants,
+    jobs,
     calling: { grants },
     invocation,
     calls: [],

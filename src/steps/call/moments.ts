@@ -12,7 +12,7 @@ import { latenessOf } from '../../domain/limits/line.ts';
 import { delaySeconds, SECOND } from '../../domain/timings.ts';
 import type { CallDeps } from '../deps.ts';
 import { reportDelay } from '../limits/delay.ts';
-import { joinQueue } from '../limits/join.ts';
+import { joinQueue, wakeIfChanged } from '../limits/join.ts';
 import { countUse, endLeases, keepLeases } from '../limits/leases.ts';
 import { leaseTime } from '../limits/plan.ts';
 import { take } from '../limits/take.ts';
@@ -35,10 +35,7 @@ export const momentsFor = async (
 ): Promise<readonly Grant[] | 'waits'> => {
   const { buckets, config, queues } = deps;
   if (!isLimited(operation)) return [];
-  const held = [
-    ...(message.granted?.attempt === batch.attempt ? message.granted.grants : []),
-    ...(batch.attempt === 0 && !message.granted ? (batch.grants ?? []) : []),
-  ];
+  const held = heldBy(message, batch);
   const calls = askedBy(deps, batch, operation, held);
   const soonest = buckets.now() + START;
   const taken = await take(deps, calls, { held, ahead: START, reach: REACH, leaseFor: leaseTime(config) });
@@ -59,6 +56,23 @@ export const momentsFor = async (
   await queues.batch({ ...again(message), granted }, delaySeconds(wait - REACH));
   return 'waits';
 };
+
+/** The moments that a batch has for its next attempt. The leader took those of the first attempt. */
+const heldBy = ({ granted }: DueMessage, { attempt, grants = [] }: Batch): readonly Grant[] => [
+  ...(granted?.attempt === attempt ? granted.grants : []),
+  ...(attempt === 0 && !granted ? grants : []),
+];
+
+/** Ends the leases of a batch that cannot call now. Later it takes other moments. */
+export const leaveMoments = async (deps: CallDeps, message: DueMessage, batch: Batch): Promise<void> => {
+  const leased = withLease(heldBy(message, batch));
+  if (leased.length === 0) return;
+  // SQS may have delivered the message twice, and the other function may have begun an attempt with these moments.
+  const stored = await deps.batches.get(batch.id);
+  if (stored?.attempt === batch.attempt) await endLeases(deps, leased);
+};
+
+const withLease = (grants: readonly Grant[]): readonly Grant[] => grants.filter(({ lease }) => lease !== undefined);
 
 const askedBy = (
   { config, machine }: CallDeps,
@@ -81,13 +95,17 @@ const askedBy = (
  * @returns false if the moment has lapsed, or the limit has changed.
  */
 export const reachMoment = async (deps: CallDeps, grants: readonly Grant[]): Promise<boolean> => {
-  const { buckets, machine } = deps;
+  const { buckets, config, machine } = deps;
   if (grants.length === 0) return true;
   const wait = startOf(grants) - START - buckets.now();
   if (wait > 0) await machine.sleep(wait);
   const read = await Promise.all(grants.map(async (grant) => ({ grant, bucket: await buckets.read(grant.bucket) })));
+  await Promise.all(read.map(({ grant, bucket }) => wakeIfChanged(deps, grant.bucket, bucket)));
   const now = buckets.now();
-  return read.every(({ grant, bucket }) => isValid(grant, bucket, now));
+  return read.every(({ grant, bucket }) => {
+    const limit = allowedIn(config, grant.bucket);
+    return limit === undefined || isValid(grant, bucket, limit.allows, now);
+  });
 };
 
 /** Whether the first call of an attempt may still start. Sleeps for the rest of the time. */
@@ -144,21 +162,47 @@ export const countUsage = async (
   return used !== undefined && counted.length > 0 ? used : counted[0]?.weight;
 };
 
+/** The moments of earlier attempts whose jobs may still report. */
+export const momentsOfJobs = ({ pending, grants = [] }: Batch, now: Millis): readonly Grant[] =>
+  pending && pending.until >= now ? withLease(grants) : [];
+
+/** The moments to store when an attempt begins, because another function may end their leases. */
+export const storedWith = (jobs: readonly Grant[], grants: readonly Grant[]): readonly Grant[] | undefined =>
+  withLease(grants).length > 0 ? [...jobs, ...grants] : undefined;
+
 /**
- * Ends the leases of an attempt, or keeps them until a job has to report. If this fails, they end by themselves.
+ * M6. Ends the leases of an attempt, except those of jobs that may still report: they count until the deadline.
  *
- * @param pendingUntil the deadline of the batch's job. Undefined if none is under way.
+ * @param until the deadline of the batch's jobs. Undefined if none is under way.
+ * @param hasTaken whether this attempt began a job.
+ * @returns the moments whose leases were kept. Undefined if there is no job.
  */
-export const settleLeases = async (
+export const settleAttempt = async (
   deps: CallDeps,
-  batch: Pick<Batch, 'id'>,
-  grants: readonly Grant[],
-  pendingUntil?: Millis,
+  { batch, jobs, grants }: Pick<Attempt, 'batch' | 'jobs' | 'grants'>,
+  until: Millis | undefined,
+  hasTaken: boolean,
+): Promise<readonly Grant[] | undefined> => {
+  const kept = until === undefined ? [] : hasTaken ? withLease([...jobs, ...grants]) : jobs;
+  const ended = [...jobs, ...grants].filter((each) => !kept.includes(each));
+  await settleLeases(deps, batch, ended);
+  if (until === undefined) return undefined;
+  if (hasTaken) await orLeave(deps, batch, () => keepLeases(deps, kept, until));
+  return kept;
+};
+
+/** Ends leases. If this fails, they end by themselves. */
+export const settleLeases = (deps: CallDeps, batch: Pick<Batch, 'id'>, grants: readonly Grant[]): Promise<void> =>
+  orLeave(deps, batch, () => endLeases(deps, grants));
+
+const orLeave = async (
+  { report }: CallDeps,
+  { id: batchId }: Pick<Batch, 'id'>,
+  act: () => Promise<void>,
 ): Promise<void> => {
   try {
-    if (pendingUntil === undefined) await endLeases(deps, grants);
-    else await keepLeases(deps, grants, pendingUntil);
+    await act();
   } catch (cause) {
-    deps.report({ event: 'leases-left', batchId: batch.id, cause: String(cause) });
+    report({ event: 'leases-left', batchId, cause: String(cause) });
   }
 };

@@ -10,7 +10,7 @@
 import pLimit from 'p-limit';
 import type { GrantMessage } from '../../domain/batches/messages.ts';
 import type { Millis, Token } from '../../domain/ids.ts';
-import type { Bucket, Grant, Granter } from '../../domain/limits/bucket.ts';
+import { type Bucket, beganLine, type Grant, type Granter } from '../../domain/limits/bucket.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
 import { allowedIn } from '../../domain/limits/limits.ts';
 import { isSamePace } from '../../domain/limits/line.ts';
@@ -96,7 +96,7 @@ const grantFrom = async (
   handled?: Token,
 ): Promise<Bucket | undefined> => {
   const step = await planStep(deps, id, from, handled);
-  const next = await withChain(deps, id, step, handled);
+  const next = await withChain(deps, id, step, beganLine(from, step.bucket) ? from.granter?.id : handled);
   const other = await replace(deps, id, seen, next);
   if (!other) await carryOut(deps, id, step, next);
   return other;
@@ -123,18 +123,22 @@ const isEarly = async (
 /** The delay of the chain's next message, in seconds. */
 const delayOf = (wait: Millis): number => delaySeconds(Math.min(wait, LOOK));
 
-/** The bucket with the chain's next message, which is sent now unless an earlier one still comes in time. */
+/**
+ * The bucket with the chain's next message, which is sent now unless an earlier one still comes in time.
+ *
+ * @param over the message that does not count any more.
+ */
 const withChain = async (
   deps: LeadDeps,
   id: BucketId,
   { bucket, nextAt }: Step,
-  handled: Token | undefined,
+  over: Token | undefined,
 ): Promise<Bucket> => {
   const { granter, ...rest } = bucket;
   if (nextAt === undefined) return rest;
   const now = deps.buckets.now();
   const at = Math.min(nextAt, now + MAX_DELAY);
-  if (granter && granter.id !== handled && granter.at <= at + SECOND && isGranting({ granter }, now))
+  if (granter && granter.id !== over && granter.at <= at + SECOND && isGranting({ granter }, now))
     return { ...rest, granter: { ...granter, at: Math.max(granter.at, at) } };
   const next: Granter = { id: deps.machine.token(), at };
   await deps.queues.grant({ kind: 'grant', bucket: id, grant: next.id, turn: bucket.turn }, delayOf(at - now));

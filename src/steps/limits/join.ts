@@ -6,6 +6,8 @@
  */
 import type { Bucket } from '../../domain/limits/bucket.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
+import { allowedIn } from '../../domain/limits/limits.ts';
+import { isSamePace } from '../../domain/limits/line.ts';
 import { type Class, entryOf, isGranting, type WaitingCall } from '../../domain/limits/queue.ts';
 import type { LeadDeps } from '../deps.ts';
 import { replace } from './change.ts';
@@ -31,10 +33,33 @@ export const joinQueue = async (
 /** Begins a chain of messages unless there is one. The message is sent first: without a stored id it does nothing. */
 export const ensureGranting = async (deps: LeadDeps, id: BucketId, seen: Bucket): Promise<void> => {
   const { buckets, machine, queues } = deps;
+  await wakeIfChanged(deps, id, seen);
   let bucket: Bucket | undefined = seen;
   while (bucket && !isGranting(bucket, buckets.now())) {
     const granter = { id: machine.token(), at: buckets.now() };
     await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: bucket.turn }, 0);
     bucket = await replace(deps, id, bucket, { ...bucket, segment: bucket.segment + 1, granter });
   }
+};
+
+/**
+ * M4. Makes the granter look at once if the limit has changed, or was removed. By itself it looks once a minute. Any
+ * call under the limit notices the change.
+ */
+export const wakeIfChanged = async (
+  deps: Pick<LeadDeps, 'config' | 'queues'>,
+  id: BucketId,
+  bucket: Bucket,
+): Promise<void> => {
+  const allows = allowedIn(deps.config, id)?.allows;
+  if (bucket.line && !(allows && isSamePace(bucket.line.pace, allows))) await wakeGranter(deps, id, bucket);
+};
+
+/** Sends the chain's next message now. Its first message comes too, and does nothing then. */
+export const wakeGranter = async (
+  { queues }: Pick<LeadDeps, 'queues'>,
+  id: BucketId,
+  { granter, turn }: Bucket,
+): Promise<void> => {
+  if (granter) await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, 0);
 };

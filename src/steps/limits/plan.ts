@@ -6,7 +6,6 @@ import { due, weightOf } from '../../domain/batches/policy.ts';
 import { type Config, handlerTimeout, operationFor } from '../../domain/config/resolved.ts';
 import type { Millis, OperationName, Token } from '../../domain/ids.ts';
 import {
-  type Allowance,
   type Bucket,
   chanceIn,
   countsWeight,
@@ -32,8 +31,8 @@ import { pauseNow } from '../../domain/operations/slots.ts';
 import { CLOCK_SKEW, SECOND } from '../../domain/timings.ts';
 import type { LeadDeps } from '../deps.ts';
 
-/** Most rows of one step, and most batches that are read at once. */
-const [AT_ONCE, READS_AT_ONCE] = [100, 20];
+/** Most rows of one step, most batches that are read at once, and most Targets whose tasks are. */
+const [AT_ONCE, READS_AT_ONCE, ROWS_AT_ONCE] = [100, 20, 5];
 /** The shortest time from a grant to its moment, in ms: two messages have to arrive before the call. */
 export const SOONEST: Millis = 700;
 
@@ -51,7 +50,7 @@ export interface Waiter {
 export interface Step {
   readonly bucket: Bucket;
   readonly grants: readonly (Waiter & { readonly grant: Grant })[];
-  /** Those who have to decide anew, because their operation or Target is paused, or has other limits. */
+  /** Those who have to decide anew: their operation or Target is paused or has other limits, or no task is left. */
   readonly looks: readonly Waiter[];
   /** When the next step is due. Undefined if the queue is empty. */
   readonly nextAt?: Millis;
@@ -77,10 +76,14 @@ export const planStep = async (
   const around: Around = { limit: allowedIn(config, id), paused, now: buckets.now() };
   const last = { id: handled ?? machine.token(), from: seen.passed };
   let step: Step = { bucket: { ...seen, segment: seen.segment + 1, last }, grants: [], looks: [] };
-  for (const waiter of waiters) {
-    const next = await withWaiter(deps, id, around, step, waiter);
-    if (next.nextAt !== undefined) return next;
-    step = next;
+  for (let from = 0; from < waiters.length; from += ROWS_AT_ONCE) {
+    const some = waiters.slice(from, from + ROWS_AT_ONCE);
+    const needs = await Promise.all(some.map((waiter) => needOf(deps, waiter, around)));
+    for (const [index, waiter] of some.entries()) {
+      const next = withWaiter(deps, id, around, step, waiter, needs[index]);
+      if (next.nextAt !== undefined) return next;
+      step = next;
+    }
   }
   const [more] = await rowsOf(deps, id, step.bucket, ungranted, 1);
   return more ? { ...step, nextAt: around.now + pauseBefore(step.bucket, more, around) } : step;
@@ -96,14 +99,19 @@ const pauseBefore = (bucket: Bucket, { weight }: WaitingCall, { limit, now }: Ar
   return chance.is === 'free' && chance.at <= now + SECOND ? 0 : SECOND;
 };
 
-/** The step with one more row. If this row has to wait, `nextAt` is set, and the row is not passed. */
-const withWaiter = async (
-  deps: LeadDeps,
+/**
+ * The step with one more row. If this row has to wait, `nextAt` is set, and the row is not passed.
+ *
+ * @param weight for which the row asks now. Undefined if its Target has no tasks left.
+ */
+const withWaiter = (
+  { config, machine }: LeadDeps,
   id: BucketId,
   { limit, paused, now }: Around,
   step: Step,
   waiter: Waiter,
-): Promise<Step> => {
+  weight: number | undefined,
+): Step => {
   const { bucket, grants, looks } = step;
   const { row } = waiter;
   const passed = { ...bucket.passed, [classOf(row)]: row.entry };
@@ -111,17 +119,17 @@ const withWaiter = async (
   const place = placeOf(row);
   const { recent = [] } = bucket;
   if (isVoid(waiter) || isRepeated(recent, place, now)) return skipped;
-  if (!limit?.operations.includes(row.operation) || paused.has(row.operation) || waiter.lock?.paused)
-    return { ...skipped, looks: [...looks, waiter] };
+  const mustLook = weight === undefined || paused.has(row.operation) || waiter.lock?.paused !== undefined;
+  if (mustLook || !limit?.operations.includes(row.operation)) return { ...skipped, looks: [...looks, waiter] };
   const { allows } = limit;
-  const asked = { bucket: id, allows, weight: await weightNow(deps, row, allows) };
+  const asked = { bucket: id, allows, weight };
   const chance = chanceIn(bucket, asked, now, now + SOONEST);
   if (chance.is === 'full') return { ...step, nextAt: chance.at };
   if (chance.at > now + horizonOf(allows)) {
     const ahead = hasLeases(allows) ? SECOND : LEAD;
     return { ...step, nextAt: Math.max(now + SECOND, chance.at - ahead) };
   }
-  const lease = { id: deps.machine.token(), until: chance.at + leaseTime(deps.config) };
+  const lease = { id: machine.token(), until: chance.at + leaseTime(config) };
   const next = granted(bucket, asked, chance.at, lease, now);
   return {
     ...step,
@@ -195,16 +203,19 @@ const isVoid = ({ row, lock, batch }: Waiter): boolean =>
     ? lock?.holder !== row.leader.token || lock.round !== row.leader.round || lock.openBatch !== undefined
     : batch === undefined || isFinished(batch.status) || batch.attempt !== row.batch?.attempt;
 
-/** The weight to grant: a Target's batch may have become heavier while it waited. */
-const weightNow = async (
+/**
+ * The weight to grant: a Target's batch may have become heavier while it waited. Undefined if the Target has no tasks
+ * left, because they were cancelled or have expired.
+ */
+const needOf = async (
   { config, waiting, machine }: LeadDeps,
-  { operation, target, leader, weight }: WaitingCall,
-  allows: Allowance,
-): Promise<number> => {
-  if (!leader || !countsWeight(allows)) return weight;
+  { row: { operation, target, leader, weight } }: Waiter,
+  { limit }: Around,
+): Promise<number | undefined> => {
+  if (!leader || !limit?.operations.includes(operation)) return weight;
   const { batch } = operationFor(config, operation);
-  const rows = await waiting.first(target, batch.maxSize);
-  if (rows.length === 0) return weight;
+  const rows = await waiting.first(target, countsWeight(limit.allows) ? batch.maxSize : 1);
+  if (rows.length === 0) return undefined;
   const next = due(rows, batch, machine.now());
-  return next.do === 'seal' ? weightOf(next.rows) : weight;
+  return countsWeight(limit.allows) && next.do === 'seal' ? weightOf(next.rows) : weight;
 };

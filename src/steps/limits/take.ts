@@ -9,6 +9,7 @@ import type { Millis } from '../../domain/ids.ts';
 import {
   type Asked,
   type Bucket,
+  beganLine,
   chanceIn,
   type Grant,
   granted,
@@ -19,6 +20,7 @@ import { latenessOf } from '../../domain/limits/line.ts';
 import { isGranting } from '../../domain/limits/queue.ts';
 import type { LeadDeps } from '../deps.ts';
 import { replace } from './change.ts';
+import { wakeGranter } from './join.ts';
 import { endLeases } from './leases.ts';
 
 /** How a call asks for its moments. */
@@ -98,6 +100,7 @@ export const take = async (deps: LeadDeps, calls: readonly Asked[], terms: Terms
     for (const { asked, bucket } of open) {
       const next = granted(bucket, asked, at, { id: machine.token(), until: at + terms.leaseFor }, now);
       if (await replace(deps, asked.bucket, bucket, next.bucket)) break;
+      if (beganLine(bucket, next.bucket)) await wakeGranter(deps, asked.bucket, bucket);
       held = [...held.filter((each) => each.bucket !== asked.bucket), next.grant];
       written += 1;
     }
@@ -124,7 +127,7 @@ const apart = (
 ): readonly [readonly Grant[], readonly Open[]] => {
   const valid = held.filter((grant) => {
     const of = read.find(({ asked }) => asked.bucket === grant.bucket);
-    return of !== undefined && isValid(grant, of.bucket, now);
+    return of !== undefined && isValid(grant, of.bucket, of.asked.allows, now);
   });
   return [valid, read.filter(({ asked }) => !valid.some(({ bucket }) => bucket === asked.bucket))];
 };

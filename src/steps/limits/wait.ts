@@ -5,7 +5,7 @@ import { type Allowance, type Bucket, chanceIn, granted } from '../../domain/lim
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
 import { bucketsOf } from '../../domain/limits/limits.ts';
 import { plannedIn } from '../../domain/limits/line.ts';
-import { ungranted, type WaitingCall } from '../../domain/limits/queue.ts';
+import { ungranted, type WaitingCall, withoutRepeats } from '../../domain/limits/queue.ts';
 import type { Deps } from '../deps.ts';
 import { rowsOf } from './plan.ts';
 
@@ -37,7 +37,7 @@ export const limitWaitOf = async (
   const isIts = (row: WaitingCall): boolean => row.target === target && row.batch?.id === batch;
   for (const { bucket: id, name, allows } of bucketsOf(config, operation, target).slice(0, BUCKETS_MAX)) {
     const bucket = await buckets.read(id);
-    const rows = await rowsOf({ buckets }, id, bucket, ungranted, READ_MAX);
+    const rows = withoutRepeats(await rowsOf({ buckets }, id, bucket, ungranted, READ_MAX));
     const before = rows.findIndex(isIts);
     if (before >= 0)
       return { limit: name, bucket: id, before, ...startOf(bucket, id, allows, rows, before, buckets.now()) };

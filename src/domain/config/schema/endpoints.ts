@@ -22,10 +22,12 @@ const url = z
 const httpTimeout = duration(100, 4 * MINUTE).default(10_000);
 const legacySignature = z.boolean(must('true or false')).default(true);
 // The message does not show the value: it may be a whole header, with a secret in it.
-const usageHeader = formed(
-  HEADER_NAME,
-  mustUnseen('the name of a response header, such as "x-usage", or null for none'),
-)
+const usageHeader = formed(HEADER_NAME, {
+  error: ({ input }) =>
+    typeof input === 'string'
+      ? 'is not a valid name of a response header: use letters, digits and -, such as "x-usage"'
+      : mustUnseen('the name of a response header, such as "x-usage", or null for none').error({ input }),
+})
   .nullable()
   .default(null);
 const deadline = duration(MINUTE, 7 * DAY).default(60 * MINUTE);

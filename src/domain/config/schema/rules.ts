@@ -61,7 +61,7 @@ export const duration = (least: Millis, most: Millis, or = '') => {
     z
       .custom<Duration>(
         (text) => typeof text === 'string' && isWithin(parseDuration(text)),
-        must(`a duration ${span}, such as "500ms", "1s", "5m", "2h" or "30d"${or}`),
+        must(`a duration ${span} (a number with ms, s, m, h or d)${or}`),
       )
       // A JSON Schema cannot express the span.
       .meta({ type: 'string', pattern: DURATION_PATTERN.source, description: `a duration ${span}` })
