@@ -36,7 +36,7 @@ const EVENTS: Events = {
       ahead: 1_000,
     },
   ],
-  'leases-left': [{ event: 'leases-left', batchId: batch.batchId, cause: 'Error: throttled' }],
+  'limit-not-written': [{ event: 'limit-not-written', batchId: batch.batchId, cause: 'Error: throttled' }],
   'slot-freed': [{ event: 'slot-freed', operation, slot: 's' }],
   'put-off': [{ event: 'put-off', destination: 'ops', events: 2, uncalled: 1, waited: 60_000 }],
   'result-omitted': [{ event: 'result-omitted', destination: 'ops', bytes: 300_000, cause: 'too long' }],

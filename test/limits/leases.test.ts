@@ -33,7 +33,7 @@ const tasks = (count: number, depots = 1) =>
   }));
 
 describe('calls in progress', () => {
-  it('are one for a job that reports later, while the rest of its batch is called again', async () => {
+  it('are one while a job runs, also if the rest of its batch is retried', async () => {
     // Too large a call is halved. The first half becomes a job, and the other one fails twice.
     let failures = 2;
     const bed = bedOf(
@@ -56,7 +56,7 @@ describe('calls in progress', () => {
     expect(await inProgress(bed)).toBe(0);
   });
 
-  it('are none after the job has reported, although the rest of its batch waits for its next attempt', async () => {
+  it('are none after the job has reported, while the rest of its batch waits', async () => {
     const bed = bedOf(
       { batch: { maxSize: 4, maxWait: '1s' }, retry: { immediate: 0, minDelay: '1h', maxDelay: '2h' } },
       ({ items }) => {

@@ -72,7 +72,7 @@ describe('under several limits', () => {
 describe('a moment that is not used', () => {
   const PACED = { a: { calls: 1, per: '5s', concurrency: { calls: 3 } } } as const;
 
-  it('because the oldest task was cancelled ends its lease, and the others are called when they are due', async () => {
+  it('because its oldest task was cancelled does not delay the others', async () => {
     const bed = bedOf(PACED, { batch: { maxWait: '20s' } });
     await bed.send(task('first', 'A'));
     await bed.advance('1s');
@@ -87,7 +87,7 @@ describe('a moment that is not used', () => {
     expect(bed.task('tnew')?.status).toBe('succeeded');
   });
 
-  it('because a newer task replaced the waiting one does not delay the newer one', async () => {
+  it('because a newer task replaced the waiting one delays none', async () => {
     const bed = bedOf({ a: { calls: 1, per: '10s', concurrency: { calls: 3 } } }, { batch: { maxWait: '10s' } });
     await bed.sendAll(all(5, 5));
     await bed.advance('1s');
@@ -109,7 +109,7 @@ it('a job under a divided limit keeps to the number of calls in a span', async (
   expect(bed.calls.length).toBeLessThanOrEqual(5);
 });
 
-it('a wrong report of use delays calls for ten spans at most, and earlier reports do not free newer calls', async () => {
+it('a wrong report of use delays calls for ten spans at most', async () => {
   const used = [1e12];
   const bed = bedOf(
     { a: { weight: 10, per: '1m' } },

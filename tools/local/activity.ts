@@ -106,7 +106,7 @@ export const describe = (event: FlowEvent): string | undefined => {
     case 'foreign-results':
     case 'nudge-failed':
     case 'hold-not-noted':
-    case 'leases-left':
+    case 'limit-not-written':
       return undefined;
   }
 };

@@ -78,8 +78,15 @@ const lateMomentsUsed: Bug = {
 const leasesDropped: Bug = {
   handleBatch: (deps, message, delivery) => {
     const { buckets } = deps;
-    const write: Buckets['write'] = (id: BucketId, seen, next) => buckets.write(id, seen, { ...next, leases: [] });
-    return handleBatch({ ...deps, buckets: { ...buckets, write } }, message, delivery);
+    const before = new Set<string>();
+    const read: Buckets['read'] = async (id) => {
+      const bucket = await buckets.read(id);
+      for (const lease of bucket.leases) before.add(lease.id);
+      return bucket;
+    };
+    const write: Buckets['write'] = (id: BucketId, seen, next) =>
+      buckets.write(id, seen, { ...next, leases: next.leases.filter((lease) => !before.has(lease.id)) });
+    return handleBatch({ ...deps, buckets: { ...buckets, read, write } }, message, delivery);
   },
 };
 

@@ -49,8 +49,8 @@ export type FlowEvent =
       readonly waited: Millis;
       readonly ahead: Millis;
     }
-  /** The leases of a batch's call could not be ended. They end by themselves. */
-  | { readonly event: 'leases-left'; readonly batchId: BatchId; readonly cause: string }
+  /** The end of a batch's call, or what the call used, could not be written to its limit. Its leases end by themselves. */
+  | { readonly event: 'limit-not-written'; readonly batchId: BatchId; readonly cause: string }
   /** The slot of a batch was freed. The batch had ended, or was never stored. */
   | { readonly event: 'slot-freed'; readonly operation: OperationName; readonly slot: string }
   /**

@@ -158,7 +158,7 @@ const EFFECTS: { readonly [Name in FlowEvent['event']]: Effect<Event<Name>> } = 
   'result-omitted': { warns: true },
   blocked: {},
   granted: { adds: ({ waited }) => ({ LimitWait: Math.max(0, waited) }) },
-  'leases-left': {},
+  'limit-not-written': {},
   'slot-freed': {},
   held: {},
   'nudge-failed': {},

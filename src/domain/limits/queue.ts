@@ -94,10 +94,14 @@ const [CALLS_AHEAD, LEAST_AHEAD, MOST_AHEAD]: readonly [number, Millis, Millis] 
 
 /**
  * How far ahead of now the granter grants moments, in ms. A call under way counts from its grant on, so calls that are
- * limited by concurrency too get their moment late.
+ * limited by concurrency too get their moment late. So do calls that are limited by weight: if an earlier call used less
+ * than was granted, they may start earlier.
  */
-export const horizonOf = (allows: Allowance): Millis =>
-  hasLeases(allows) ? SECOND : LEAD + Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, CALLS_AHEAD * gapOf(allows)));
+export const horizonOf = (allows: Allowance): Millis => {
+  if (hasLeases(allows)) return SECOND;
+  const wanted = allows.weight === null ? CALLS_AHEAD * gapOf(allows) : 0;
+  return LEAD + Math.min(MOST_AHEAD, Math.max(LEAST_AHEAD, wanted));
+};
 
 /** If the granter is late by this much, its message counts as lost. */
 const LOST: Millis = 10 * SECOND;

@@ -194,7 +194,7 @@ const callOnce = async (
   const from = deps.machine.now();
   const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
   if (isWithoutCall(answer)) return answer;
-  const weight = await countUsage(deps, calling.grants, answer.usage);
+  const weight = await countUsage(deps, batch, calling.grants, answer.usage);
   if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);
   const { reason: said, ...quote } = reasonIn(answer);
   const took = deps.machine.now() - from;

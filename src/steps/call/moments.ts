@@ -148,17 +148,19 @@ export const takeNext = async (
 };
 
 /**
- * Counts the weight that a call really used, if its answer says so.
+ * Counts the weight that a call really used, if its answer says so. If this fails, the call counts as it was granted: its
+ * answer must not be lost.
  *
  * @returns the weight that counts. Undefined if no limit counts it.
  */
 export const countUsage = async (
   deps: CallDeps,
+  batch: Pick<Batch, 'id'>,
   grants: readonly Grant[],
   used: number | undefined,
 ): Promise<number | undefined> => {
   const counted = grants.filter(({ bucket }) => (allowedIn(deps.config, bucket)?.allows.weight ?? null) !== null);
-  if (used !== undefined) for (const grant of counted) await countUse(deps, grant, used);
+  if (used !== undefined) for (const grant of counted) await orReport(deps, batch, () => countUse(deps, grant, used));
   return used !== undefined && counted.length > 0 ? used : counted[0]?.weight;
 };
 
@@ -187,15 +189,15 @@ export const settleAttempt = async (
   const ended = [...jobs, ...grants].filter((each) => !kept.includes(each));
   await settleLeases(deps, batch, ended);
   if (until === undefined) return undefined;
-  if (hasTaken) await orLeave(deps, batch, () => keepLeases(deps, kept, until));
+  if (hasTaken) await orReport(deps, batch, () => keepLeases(deps, kept, until));
   return kept;
 };
 
 /** Ends leases. If this fails, they end by themselves. */
 export const settleLeases = (deps: CallDeps, batch: Pick<Batch, 'id'>, grants: readonly Grant[]): Promise<void> =>
-  orLeave(deps, batch, () => endLeases(deps, grants));
+  orReport(deps, batch, () => endLeases(deps, grants));
 
-const orLeave = async (
+const orReport = async (
   { report }: CallDeps,
   { id: batchId }: Pick<Batch, 'id'>,
   act: () => Promise<void>,
@@ -203,6 +205,6 @@ const orLeave = async (
   try {
     await act();
   } catch (cause) {
-    report({ event: 'leases-left', batchId, cause: String(cause) });
+    report({ event: 'limit-not-written', batchId, cause: String(cause) });
   }
 };

@@ -3,7 +3,7 @@
  * them. A function that dies leaves its leases, which end by themselves.
  */
 import type { Millis } from '../../domain/ids.ts';
-import { type Grant, withLeaseUntil, withoutLease, withUsage } from '../../domain/limits/bucket.ts';
+import { type Bucket, type Grant, withLeaseUntil, withoutLease, withUsage } from '../../domain/limits/bucket.ts';
 import type { LeadDeps } from '../deps.ts';
 import { update } from './change.ts';
 import { grantWith } from './grant.ts';
@@ -20,10 +20,12 @@ export const keepLeases = async (deps: LeadDeps, grants: readonly Grant[], until
 };
 
 /**
- * Counts what a call really used.
+ * Counts what a call really used. If it used less than was granted, the same write grants the rest to waiting calls.
  *
  * @param used the weight of the call as the downstream reported it.
  */
 export const countUse = async (deps: LeadDeps, { bucket, weight, at }: Grant, used: number): Promise<void> => {
-  if (used !== weight) await update(deps, bucket, (stored) => withUsage(stored, used - weight, at, deps.buckets.now()));
+  const counted = (stored: Bucket): Bucket => withUsage(stored, used - weight, at, deps.buckets.now());
+  if (used < weight) await grantWith(deps, bucket, counted);
+  else if (used > weight) await update(deps, bucket, counted);
 };

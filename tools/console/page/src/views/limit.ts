@@ -1,4 +1,4 @@
-/** A limit: what is used in each of its buckets, and which Targets wait there. */
+/** A limit: the use of each of its buckets, and the Targets that wait there. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Limit, LimitBucket } from '../../../../../src/api/limits/responses.ts';
 import { bucketName, forEachOf, inProgressOf, oldestOf, startsOf, usedOf } from '../../../../limit-words.ts';
