@@ -45,7 +45,7 @@ export type Taken =
 /** How often a function begins again before it waits in a queue. */
 const TRIES = 5;
 /** How far ahead a call under several limits may get its moments if those that it was granted lapse meanwhile. */
-export const TOGETHER: Millis = 10_000;
+const TOGETHER: Millis = 10_000;
 
 /** A limit for which the call has no moment yet. */
 interface Open {
