@@ -88,6 +88,27 @@ describe('calls in progress', () => {
   });
 });
 
+it('one call at a time, of 100 ms, is about five calls in four seconds', async () => {
+  const bed = createTestbed(
+    {
+      limits: { api: { concurrency: { calls: 1 } } },
+      operations: {
+        label: {
+          target: ['depot'],
+          limits: ['api'],
+          batch: { maxSize: 1 },
+          downstream: { kind: 'http', url: 'http://labels.example/' },
+        },
+      },
+    },
+    { downstreams: { label: async (call) => call.takes('100ms') } },
+  );
+  await bed.sendAll(tasks(60, 60));
+  await bed.advance('41s');
+  expect(bed.calls.length).toBeGreaterThanOrEqual(45);
+  expect(bed.calls.length).toBeLessThanOrEqual(55);
+});
+
 describe('in a queue', () => {
   it('a Target whose tasks were cancelled takes no call from others', async () => {
     const bed = createTestbed({

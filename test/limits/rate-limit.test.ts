@@ -73,6 +73,13 @@ describe('calls under a rate', () => {
     expect(between(calls, MINUTE + 4 * SECOND, MINUTE + 24 * SECOND)).toBeGreaterThan(180);
   });
 
+  it('are more within a minute after it is raised, if none is made meanwhile', async () => {
+    const calls = await callsUnder(0.002, 60, changed(MINUTE, 10));
+    expect(between(calls, 0, MINUTE)).toBeLessThanOrEqual(1);
+    expect(calls).toHaveLength(60);
+    expect(calls.at(-1)).toBeLessThan(MINUTE + LOOK + 12 * SECOND);
+  });
+
   it('are fewer within two seconds after it is lowered', async () => {
     const calls = await callsUnder(20, 400, changed(10 * SECOND, 1));
     expect(between(calls, 2 * SECOND, 10 * SECOND)).toBeGreaterThanOrEqual(120);

@@ -180,8 +180,8 @@ const remembered = ({ pace, starts }: Line, start: Starts): readonly Starts[] =>
 const USE_MAX = 10;
 
 /**
- * The line after a call used `more` weight than it was granted (less, if negative). The surplus delays later calls, but
- * never longer than {@link USE_MAX} spans. What was not used is free again, unless the call has left the window.
+ * The line after a call used `more` weight than it was granted (less, if negative). The surplus delays later calls,
+ * by at most {@link USE_MAX} spans. Weight that was not used is free again, unless the call started a span ago.
  *
  * @param at the moment of the call.
  */

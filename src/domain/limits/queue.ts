@@ -28,8 +28,8 @@ export interface WaitingCall {
   /** Since when the oldest task waits. */
   readonly since: Millis;
   /**
-   * For a Target: the leader that waits, and the lock's round. Undefined for a batch. `turn` is how often it has waited
-   * for this call before and was told to go on, 0 by default: it may have lost its moment, or wait for another limit.
+   * For a Target: the leader that waits, and the lock's round. Undefined for a batch. `turn` is the number of
+   * messages that the granter has sent it for this call, 0 by default: a moment may lapse, or it needs another limit too.
    */
   readonly leader?: { readonly token: Token; readonly round: number; readonly turn?: number };
   /** For a batch: its id, the number of its last attempt, and `turn` as for a Target. */

@@ -170,9 +170,9 @@ const start = async (
   const [attempt, token, at] = [batch.attempt + 1, machine.token(), machine.now()];
   const uncounted = isFree ? (batch.uncounted ?? 0) + 1 : undefined;
   const runUntil = at + handlerTimeout(config) + 2 * CLOCK_SKEW;
-  const jobs = momentsOfJobs(batch, at);
+  const jobGrants = momentsOfJobs(batch, at);
   // A job may report later, and then another function ends the leases.
-  const stored = storedWith(jobs, grants);
+  const stored = storedWith(jobGrants, grants);
   // A refused write may mean that this function's own write succeeded: the client repeats a request whose response was
   // lost.
   const isMine =
@@ -192,7 +192,7 @@ const start = async (
     isTest: isHalfOpen(state, operation.circuit),
     lock,
     grants,
-    jobs,
+    jobGrants,
     calling: { grants },
     invocation,
     calls: [],

@@ -169,8 +169,8 @@ export const momentsOfJobs = ({ pending, grants = [] }: Batch, now: Millis): rea
   pending && pending.until >= now ? withLease(grants) : [];
 
 /** The moments to store when an attempt begins, because another function may end their leases. */
-export const storedWith = (jobs: readonly Grant[], grants: readonly Grant[]): readonly Grant[] | undefined =>
-  withLease(grants).length > 0 ? [...jobs, ...grants] : undefined;
+export const storedWith = (jobGrants: readonly Grant[], grants: readonly Grant[]): readonly Grant[] | undefined =>
+  withLease(grants).length > 0 ? [...jobGrants, ...grants] : undefined;
 
 /**
  * M6. Ends the leases of an attempt, except those of jobs that may still report: they count until the deadline.
@@ -181,12 +181,12 @@ export const storedWith = (jobs: readonly Grant[], grants: readonly Grant[]): re
  */
 export const settleAttempt = async (
   deps: CallDeps,
-  { batch, jobs, grants }: Pick<Attempt, 'batch' | 'jobs' | 'grants'>,
+  { batch, jobGrants, grants }: Pick<Attempt, 'batch' | 'jobGrants' | 'grants'>,
   until: Millis | undefined,
   hasTaken: boolean,
 ): Promise<readonly Grant[] | undefined> => {
-  const kept = until === undefined ? [] : hasTaken ? withLease([...jobs, ...grants]) : jobs;
-  const ended = [...jobs, ...grants].filter((each) => !kept.includes(each));
+  const kept = until === undefined ? [] : hasTaken ? withLease([...jobGrants, ...grants]) : jobGrants;
+  const ended = [...jobGrants, ...grants].filter((each) => !kept.includes(each));
   await settleLeases(deps, batch, ended);
   if (until === undefined) return undefined;
   if (hasTaken) await orReport(deps, batch, () => keepLeases(deps, kept, until));

@@ -38,7 +38,7 @@ export interface Attempt {
   /** The moments of its first call under the operation's limits. */
   readonly grants: readonly Grant[];
   /** Those of earlier attempts whose jobs may still report. */
-  readonly jobs: readonly Grant[];
+  readonly jobGrants: readonly Grant[];
   /** The moments of the call that is made now. A later call of the attempt takes its own. */
   readonly calling: { grants: readonly Grant[] };
   readonly invocation: Invocation;

@@ -12,15 +12,13 @@ import type { GrantMessage } from '../../domain/batches/messages.ts';
 import type { Millis, Token } from '../../domain/ids.ts';
 import { type Bucket, beganLine, type Grant, type Granter } from '../../domain/limits/bucket.ts';
 import type { BucketId } from '../../domain/limits/bucket-id.ts';
-import { allowedIn } from '../../domain/limits/limits.ts';
-import { isSamePace } from '../../domain/limits/line.ts';
 import { isGranting, ungranted } from '../../domain/limits/queue.ts';
 import { delaySeconds, MAX_DELAY, MINUTE, SECOND } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
 import type { LeadDeps } from '../deps.ts';
 import { replace } from './change.ts';
 import { reportDelay } from './delay.ts';
-import { ensureGranting } from './join.ts';
+import { ensureGranting, isChanged, wakeGranter } from './join.ts';
 import { passedSince, planStep, rowsOf, type Step, type Waiter } from './plan.ts';
 
 /** Messages that are sent at once. */
@@ -106,17 +104,10 @@ const grantFrom = async (
  * Whether the chain's message is early: it looks at least once in {@link LOOK} whether the limit has changed, and a call
  * that ended may have granted moments since it was sent. Then it is sent again, and nothing is written.
  */
-const isEarly = async (
-  { buckets, config, queues }: LeadDeps,
-  id: BucketId,
-  { turn, line }: Bucket,
-  granter: Granter,
-): Promise<boolean> => {
-  const left = granter.at - buckets.now();
-  if (left <= SECOND / 2) return false;
-  const allows = allowedIn(config, id)?.allows;
-  if (!allows || (line && !isSamePace(line.pace, allows))) return false;
-  await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, Math.max(1, delayOf(left)));
+const isEarly = async (deps: LeadDeps, id: BucketId, bucket: Bucket, granter: Granter): Promise<boolean> => {
+  const left = granter.at - deps.buckets.now();
+  if (left <= SECOND / 2 || isChanged(deps, id, bucket)) return false;
+  await wakeGranter(deps, id, bucket, Math.max(1, delayOf(left)));
   return true;
 };
 

@@ -42,24 +42,34 @@ export const ensureGranting = async (deps: LeadDeps, id: BucketId, seen: Bucket)
   }
 };
 
+/** Whether the limit has changed since the granter's last step, or was removed. */
+export const isChanged = ({ config }: Pick<LeadDeps, 'config'>, id: BucketId, { line }: Bucket): boolean => {
+  const allows = allowedIn(config, id)?.allows;
+  return !allows || (line !== undefined && !isSamePace(line.pace, allows));
+};
+
 /**
- * M4. Makes the granter look at once if the limit has changed, or was removed. By itself it looks once a minute. Any
- * call under the limit notices the change.
+ * M4. Makes the granter look at once if the limit has changed. By itself it looks once a minute. Any call under the limit
+ * notices the change.
  */
 export const wakeIfChanged = async (
   deps: Pick<LeadDeps, 'config' | 'queues'>,
   id: BucketId,
   bucket: Bucket,
 ): Promise<void> => {
-  const allows = allowedIn(deps.config, id)?.allows;
-  if (bucket.line && !(allows && isSamePace(bucket.line.pace, allows))) await wakeGranter(deps, id, bucket);
+  if (isChanged(deps, id, bucket)) await wakeGranter(deps, id, bucket);
 };
 
-/** Sends the chain's next message now. Its first message comes too, and does nothing then. */
+/**
+ * Sends the chain's next message once more. Of the two messages, the one that is received last does nothing.
+ *
+ * @param delay in seconds.
+ */
 export const wakeGranter = async (
   { queues }: Pick<LeadDeps, 'queues'>,
   id: BucketId,
   { granter, turn }: Bucket,
+  delay = 0,
 ): Promise<void> => {
-  if (granter) await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, 0);
+  if (granter) await queues.grant({ kind: 'grant', bucket: id, grant: granter.id, turn: turn - 1 }, delay);
 };

@@ -214,8 +214,10 @@ const needOf = async (
 ): Promise<number | undefined> => {
   if (!leader || !limit?.operations.includes(operation)) return weight;
   const { batch } = operationFor(config, operation);
-  const rows = await waiting.first(target, countsWeight(limit.allows) ? batch.maxSize : 1);
+  const matters = countsWeight(limit.allows);
+  const rows = await waiting.first(target, matters ? batch.maxSize : 1);
   if (rows.length === 0) return undefined;
+  if (!matters) return weight;
   const next = due(rows, batch, machine.now());
-  return countsWeight(limit.allows) && next.do === 'seal' ? weightOf(next.rows) : weight;
+  return next.do === 'seal' ? weightOf(next.rows) : weight;
 };
