@@ -35,7 +35,7 @@ export const inProgressOf = ({ concurrency }: Pick<Limit, 'concurrency'>): strin
 export const forEachOf = ({ key }: Pick<Limit, 'key'>): string =>
   key === undefined ? '' : key === 'target' ? 'Target' : key.join(', ');
 
-/** `account 17, part 2`, or `all calls` if the limit has one bucket. */
+/** `account=17, part 2`, or `all calls` if the limit has one bucket. */
 export const bucketName = ({ key, part }: Pick<LimitBucket, 'key' | 'part'>): string =>
   [key, part === undefined ? undefined : `part ${part}`].filter(Boolean).join(', ') || 'all calls';
 

@@ -69,7 +69,7 @@ export type During<Verb extends string> = {
 /** The tables that can be throttled, with the names of their ports. */
 const TABLES = {
   task: ['tasks'],
-  'batch-lock': ['locks', 'waiting', 'operations', 'processed', 'patrolMarks'],
+  'batch-lock': ['locks', 'waiting', 'operations', 'buckets', 'processed', 'patrolMarks'],
   batch: ['batches'],
   'fan-out': ['fanOuts'],
   list: ['lists'],

@@ -59,7 +59,7 @@ export interface LimitUse {
 
 /** The calls of a limit that count together: all of them, or those with the same key. */
 export interface LimitBucketView {
-  /** The key, such as `account 17`. Absent if the limit has none. */
+  /** The key, such as `account=17`. Absent if the limit has none. */
   readonly key?: string;
   /** The number of the part, if the limit is divided because it allows more than one row can store. */
   readonly part?: number;

@@ -59,7 +59,7 @@ it('groupage limits NAME shows what is used, when the next call may start, and w
     'GET /limits/vendor': {
       buckets: [
         {
-          key: 'account 17',
+          key: 'account=17',
           nextAt: new Date(Date.now() + 40_000).toISOString(),
           calls: { used: 5, allowed: 5 },
           weight: { used: 1_200, allowed: 90_000 },
@@ -78,7 +78,7 @@ it('groupage limits NAME shows what is used, when the next call may start, and w
   expect(api.asked[0]).toContain('/limits/vendor?key=account%3D1&limit=51');
   expect(cells(out).slice(1)).toEqual([
     [
-      'account 17',
+      'account=17',
       '5 of 5',
       '1,200 of 90,000',
       '1 of 2',

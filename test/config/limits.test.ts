@@ -40,7 +40,7 @@ describe('a limit is refused', () => {
     [{ calls: 1, key: [] }, 'key must name at least one payload field: leave key out for one bucket of all calls'],
     [{ calls: 1, key: ['a', 'b', 'a'] }, 'key must not name a field twice: "a"'],
     [{ calls: 1, key: [...'abcdefghijk'] }, 'key must name at most ten payload fields, not 11'],
-    [{ concurrency: 4 }, 'concurrency must be an object, not a number'],
+    [{ concurrency: 4 }, 'concurrency must be an object such as {"calls": 4}, not a number'],
     [{ concurrency: { calls: 1_001 } }, `concurrency.calls ${WHOLE(1_000)} 1001`],
     [{ concurrency: { weight: -1 } }, `concurrency.weight ${WEIGHT} -1`],
     [{ calls: 10, call: 10 }, 'call is unknown; did you mean "calls"?'],
@@ -103,6 +103,11 @@ describe('the limits of an operation are refused', () => {
       { limits: ['vendor-apo'] },
       { api: CALLS, 'vendor-api': CALLS },
       'limits.0 names an unknown limit, "vendor-apo": configured are api, vendor-api; did you mean "vendor-api"?',
+    ],
+    [
+      { concurrency: { calls: 4 } },
+      {},
+      'concurrency.calls belongs to a limit: write limits: {"NAME": {"concurrency": …}} beside operations, and name the limit in the operation. Here are perTarget and total, which count batches',
     ],
     [{ limits: ['b', 'a', 'b'] }, { a: CALLS, b: CALLS }, 'limits must not name a limit twice: "b"'],
     [

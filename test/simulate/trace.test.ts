@@ -51,6 +51,8 @@ describe('a trace', () => {
     ['{"time": 1, "payload": {}}\n{"time": 2,', 't:2: is not JSON'],
     ['{"time": 1, "payload": {}, "operation": "none"}', 't:1: operation is not in the configuration; configured: ship'],
     ['{"time": 1, "payload": {}, "priority": 9}', 't:1: priority cannot be simulated'],
+    ['{"time": 1, "payload": {}, "weight": "7"}', 't:1: weight must be a number from 1e-130'],
+    ['time,payload,weight\n1,{},\n2,{},heavy', 't:3: weight must be a number from 1e-130'],
     ['when,payload\n1,{}', 't:1: has no column "time"'],
     ['time,payload,time\n1,{},2', 't:1: has the column "time" twice'],
     ['time,payload\n1,{},2', 't:2: has 3 fields, but the header has 2'],
@@ -60,6 +62,12 @@ describe('a trace', () => {
     ['time,payload\n1,{', 't:2: payload is not JSON'],
   ])('is refused: %j', async (text, message) => {
     await expect(read(text)).rejects.toThrow(message);
+  });
+
+  it('may have the weight of a task', async () => {
+    const json = '{"time": 1, "payload": {}, "weight": 0.5}\n{"time": 1, "payload": {}}';
+    for (const text of [json, 'time,payload,weight\n1,{},0.5\n1,{},'])
+      expect((await read(text)).map(({ weight }) => weight)).toEqual([0.5, undefined]);
   });
 
   it('names the operation of each task if several are configured', async () => {

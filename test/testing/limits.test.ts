@@ -84,6 +84,26 @@ describe('in a testbed with limits', () => {
     expect(bed.calls).toHaveLength(calls);
   });
 
+  it('an answer is not lost if its use cannot be written', async () => {
+    const config = limited(
+      { tokens: { weight: 100, per: '1m' } },
+      { batch: { maxSize: 10, maxWeight: 10, maxWait: '1s' } },
+    );
+    const bed = createTestbed<Parcels>(config, {
+      downstreams: {
+        ship: ({ items }) => {
+          bed.inject({ throttle: 'batch-lock', times: 1 });
+          return { usage: 50, results: items.map(({ id }) => ({ id, status: 'succeeded' as const })) };
+        },
+      },
+    });
+    await bed.sendAll(shipments(3));
+    await bed.settle();
+    expect(bed.calls).toHaveLength(1);
+    expect(bed.tasks.map(({ status }) => status)).toEqual(Array(3).fill('succeeded'));
+    expect(bed.events).toContainEqual(expect.objectContaining({ event: 'limit-not-written' }));
+  });
+
   it('an unknown limit is refused', async () => {
     const bed = createTestbed<Parcels>(parcels());
     await expect(bed.limit('vendor')).rejects.toThrow(ApiRefused);

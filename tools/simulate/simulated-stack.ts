@@ -123,10 +123,11 @@ export class SimulatedStack {
   }
 
   /** Sends a task now, as a producer. The task's id contains the time. */
-  send({ at, operation, payload }: Arrival): void {
+  send({ at, operation, payload, weight }: Arrival): void {
     this.#sent += 1;
     const id = `${String(START + at).padStart(14, '0')}${String(this.#sent).padStart(12, '0')}`;
-    const body = `{"id":"${id}","operation":${JSON.stringify(operation)},"payload":${payload}}`;
+    const weighing = weight === undefined ? '' : `,"weight":${weight}`;
+    const body = `{"id":"${id}","operation":${JSON.stringify(operation)},"payload":${payload}${weighing}}`;
     this.tally.sent(at, bytesOf(body));
     this.#queues.register.send(body);
   }

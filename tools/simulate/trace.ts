@@ -1,13 +1,15 @@
 /**
  * Reads a trace from a file or standard input, task by task, in memory that does not grow with it. The format is JSON
- * lines `{"time": …, "operation": …, "payload": {…}}`, or CSV with a header of these columns. The first character of
- * the input determines the format.
+ * lines `{"time": …, "operation": …, "payload": {…}, "weight": …}`, or CSV with a header of these columns. The first
+ * character of the input determines the format.
  */
 
 import { type Config, operationNamed } from '../../src/domain/config/resolved.ts';
 import type { Millis } from '../../src/domain/ids.ts';
+import { REGISTER_LIMITS, WEIGHT_RULE } from '../../src/domain/register/register-fields.ts';
 import { linesIn } from '../../src/util/byte-lines.ts';
 import { isObject, parseJson, rawMembers } from '../../src/util/json-text.ts';
+import { isNumberWithin } from '../../src/util/limits.ts';
 import { utf8 } from '../../src/util/utf8.ts';
 
 /** A task of a trace. */
@@ -17,6 +19,8 @@ export interface Arrival {
   readonly operation: string;
   /** The payload as JSON text. */
   readonly payload: string;
+  /** @default 1 */
+  readonly weight?: number;
 }
 
 export type Arrivals = Iterable<Arrival> | AsyncIterable<Arrival>;
@@ -36,6 +40,8 @@ interface Row {
   readonly operation: unknown;
   /** JSON text. */
   readonly payload: string | undefined;
+  /** Undefined if the line has none. */
+  readonly weight: unknown;
 }
 
 /** Why a line is refused. */
@@ -45,7 +51,7 @@ class Refusal extends Error {}
 const RECORD_MAX = 1_000_000;
 
 /** Fields of a register message that are not simulated. They are refused, because they would change the batches. */
-const NOT_SIMULATED = ['priority', 'weight', 'coalesceKey', 'version', 'expiresIn'];
+const NOT_SIMULATED = ['priority', 'coalesceKey', 'version', 'expiresIn'];
 
 /**
  * Reads the tasks of a trace. Times count from the first task. Other fields and columns are ignored.
@@ -68,7 +74,8 @@ export async function* arrivalsIn(
         throw new Refusal(`time is ${last - moment} ms before that of the previous task. Sort the trace by time`);
       first ??= moment;
       last = moment;
-      yield { at: Math.floor(moment - first), operation: operationOf(row, config), payload: payloadOf(row) };
+      const at = Math.floor(moment - first);
+      yield { at, operation: operationOf(row, config), payload: payloadOf(row), ...weightOf(row) };
     }
   } catch (cause) {
     if (cause instanceof Refusal) throw new InvalidTrace(file, line, cause.message);
@@ -92,6 +99,12 @@ const payloadOf = ({ payload }: Row): string => {
   if (!json.ok) throw new Refusal(`payload ${json.problems[0]?.reason}`);
   if (!isObject(json.value)) throw new Refusal('payload must be a JSON object');
   return payload;
+};
+
+const weightOf = ({ weight }: Row): Pick<Arrival, 'weight'> => {
+  if (weight === undefined) return {};
+  if (typeof weight === 'number' && isNumberWithin(weight, REGISTER_LIMITS.weight)) return { weight };
+  throw new Refusal(`weight ${WEIGHT_RULE}`);
 };
 
 /** @param at called with the number of the line before it is parsed. */
@@ -144,8 +157,8 @@ const rowOfJson = (line: number, text: string): Row => {
   if (!json.ok) throw new Refusal(json.problems[0]?.reason ?? 'is not JSON');
   if (!isObject(json.value)) throw new Refusal('must be a JSON object with "time" and "payload"');
   refuseUnsimulated(Object.keys(json.value));
-  const { time, operation } = json.value;
-  return { line, time, operation, payload: rawMembers(text).get('payload') };
+  const { time, operation, weight } = json.value;
+  return { line, time, operation, payload: rawMembers(text).get('payload'), weight };
 };
 
 const header = (columns: readonly string[]): readonly string[] => {
@@ -162,8 +175,15 @@ const rowOfCsv = (line: number, columns: readonly string[], fields: readonly str
   if (fields.length !== columns.length)
     throw new Refusal(`has ${fields.length} fields, but the header has ${columns.length}`);
   const field = (name: string): string | undefined => fields[columns.indexOf(name)];
-  const operation = field('operation');
-  return { line, time: field('time'), operation: operation === '' ? undefined : operation, payload: field('payload') };
+  const given = (name: string): string | undefined => field(name) || undefined;
+  const weight = given('weight');
+  return {
+    line,
+    time: field('time'),
+    operation: given('operation'),
+    payload: field('payload'),
+    weight: weight === undefined ? undefined : Number(weight),
+  };
 };
 
 const refuseUnsimulated = (names: readonly string[]): void => {

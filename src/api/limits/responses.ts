@@ -32,7 +32,7 @@ const use = (description: string) =>
 
 export const BUCKET = z
   .object({
-    key: z.optional(text('The key of the bucket, such as `account 17`. Missing if the limit has none.')),
+    key: z.optional(text('The key of the bucket, such as `account=17`. Missing if the limit has none.')),
     part: z.optional(
       whole('The number of the part, if the limit is divided because it allows more than one row can store.'),
     ),

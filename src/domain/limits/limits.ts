@@ -1,6 +1,5 @@
 /** Which limits apply to an operation's calls, and in which bucket a call counts. Pure. */
 
-import { percentDecoded } from '../../util/percent.ts';
 import type { Limit } from '../config/limits.ts';
 import type { Config, Operation } from '../config/resolved.ts';
 import type { LimitName, Millis, OperationName, Target } from '../ids.ts';
@@ -186,7 +185,7 @@ export const allowedIn = (
 
 /** What tells a bucket from the other ones of its limit, for people. */
 export interface BucketLabel {
-  /** `account 17, region eu`, or the Target. Absent if the limit has no key. */
+  /** `account=17/region=eu`, encoded as in a Target, or the Target. Absent if the limit has no key. */
   readonly key?: string;
   /** The number of the part. Absent if the limit is not divided. */
   readonly part?: number;
@@ -201,12 +200,7 @@ export const labelOf = (
   const { key, ...allows } = limitNamed(config, name) as Limit;
   // The name of a Target may end like a part.
   const { id, ...part } = partsOf(allows) === 1 ? { id: bucket } : splitPart(bucket);
-  if (key === null) return part;
-  const text = id.slice(id.indexOf('#') + 1);
-  const decoded = (encoded: string): string => percentDecoded(encoded) ?? encoded;
-  if (key === 'target') return { key: decoded(text), ...part };
-  const fields = text.split('/').map((each) => each.split('=', 2).map(decoded).join(' '));
-  return { key: fields.join(', '), ...part };
+  return key === null ? part : { key: id.slice(id.indexOf('#') + 1), ...part };
 };
 
 /** The limit of a bucket, whether or not the configuration has it. */

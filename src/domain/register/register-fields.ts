@@ -28,7 +28,7 @@ const CORRELATION_RULE = 'must be well-formed text of at most 128 characters';
 const KEY_RULE = 'must be well-formed text of 1 to 128 characters; leave it out for none';
 const VERSION_RULE = 'must be a whole number from 0 to 9007199254740991 (2^53 - 1)';
 const PRIORITY_RULE = 'must be a whole number from 0 to 9 (9 is the most urgent)';
-const WEIGHT_RULE = 'must be a number from 1e-130 to 1,000,000,000';
+export const WEIGHT_RULE = 'must be a number from 1e-130 to 1,000,000,000';
 export const EXPIRES_RULE = 'must be a duration from "1s" to "30d", such as "10m"';
 const [EXPIRES_LEAST, EXPIRES_MOST]: readonly [Millis, Millis] = [1_000, 30 * 24 * 60 * MINUTE];
 

@@ -12,7 +12,10 @@ const CALLS_MAX = 1_000_000;
 const OR_NONE = ', or null for no limit';
 
 const weight = positive(1e12, OR_NONE).nullable().default(null);
-const concurrencySchema = section({ calls: whole(1, 1_000, OR_NONE).nullable().default(null), weight });
+const concurrencySchema = section(
+  { calls: whole(1, 1_000, OR_NONE).nullable().default(null), weight },
+  'an object such as {"calls": 4}',
+);
 
 const A_KEY = must('a list of payload fields such as ["account"], "target", or null for one bucket');
 const keyFields = payloadFields(A_KEY)

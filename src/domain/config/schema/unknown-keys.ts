@@ -27,6 +27,8 @@ const ROOT_KEYS = [
 export const unknownKey = (input: unknown, path: Path, key: string): string => {
   if (key === 'requireResults' && path.length > 0 && kindAt(input, path) === 'queue')
     return 'has no meaning for a queue: its tasks succeed when their message is sent, and no consumer answers';
+  if (path[0] === 'operations' && path[2] === 'concurrency' && (key === 'calls' || key === 'weight'))
+    return 'belongs to a limit: write limits: {"NAME": {"concurrency": …}} beside operations, and name the limit in the operation. Here are perTarget and total, which count batches';
   const known = knownAt(input, path);
   const meant = nearest(key, known);
   return meant ? `is unknown; did you mean "${meant}"?` : `is unknown; known are ${known.join(', ')}`;
