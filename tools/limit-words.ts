@@ -42,6 +42,6 @@ export const bucketName = ({ key, part }: Pick<LimitBucket, 'key' | 'part'>): st
 /** `3 of 10`, or an empty text if the limit does not count it. */
 export const usedOf = (of: LimitBucket['calls']): string => (of ? `${number(of.used)} of ${number(of.allowed)}` : '');
 
-/** The time since which the first waiting call has waited. */
+/** The registration of the oldest task among the waiting calls that are listed. */
 export const oldestOf = ({ next }: Pick<LimitBucket, 'next'>): string | undefined =>
   next.map(({ since }) => since).sort()[0];

@@ -279,8 +279,8 @@ const watchesOfLimits = (config: Config, measured: MeasuredIn): Watch[] =>
             id: `Limit-${limit}`,
             metric: measured('LimitWait', { limit }, { period: ROUND, statistic: Stats.MAXIMUM }),
             threshold: late,
-            says: `A call has waited for the limit ${limit} until its oldest task was ${late / 1_000} s old`,
-            todo: `its tasks are late, not lost. Run groupage limits ${limit} to see what is used and which Targets wait. Raise the limit if the API allows more, raise maxWait or maxSize so that each call takes more tasks, or send fewer tasks`,
+            says: `The limit ${limit} delayed a call whose oldest task was already ${late / 1_000} s old`,
+            todo: `its tasks are late, not lost. Run groupage limits ${limit} to see what is used and which Targets wait. Raise the limit if the API allows more, send fewer tasks, or, if it limits the number of calls, make batches fuller (maxWait, maxSize). The age includes pauses, retries and waits for slots: see groupage operations too`,
             section: 'calls-wait-for-a-limit',
           } satisfies Watch,
         ];

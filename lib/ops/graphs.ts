@@ -88,7 +88,7 @@ const isItLate = (watched: Watched): GraphWidget[] => {
     ...(limits.length > 0
       ? [
           graph(
-            'Longest wait for a limit, since the registration of the oldest task (ms)',
+            'Age of the oldest task of a call that a limit delayed (ms)',
             limits.map(([limit]) => measured('LimitWait', { limit }, { label: limit, statistic: Stats.MAXIMUM })),
           ),
         ]

@@ -183,7 +183,11 @@ it('a task waits for a limit, for about as long as the calls before its own take
   });
   expect(await ask('task-1')).toMatchObject({
     status: 'created',
-    waitsFor: { reason: 'limit', limit: 'vendor', text: 'the limit vendor (depot MUC): about 11 s, 1 before it' },
+    waitsFor: {
+      reason: 'limit',
+      limit: 'vendor',
+      text: 'the limit vendor (depot=MUC): its next call may start in about 11 s, after 1 other call',
+    },
   });
   // Both have left the queue, and were promised a start.
   const seen = await kit.buckets.read(own.bucket);
@@ -197,7 +201,9 @@ it('a task waits for a limit, for about as long as the calls before its own take
     waitsFor: {
       reason: 'limit',
       limit: 'vendor',
-      text: expect.stringMatching(/^the limit vendor \(depot MUC\): its call is planned, in at most \d+ s$/),
+      text: expect.stringMatching(
+        /^the limit vendor \(depot=MUC\): the start of its call is reserved, in at most \d+ s$/,
+      ),
     },
   });
 });

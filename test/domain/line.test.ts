@@ -48,7 +48,7 @@ const someCalls = fc.array(
 describe('the line of a limit', () => {
   it('paces calls evenly, with a percent to spare for calls that are late', () => {
     expect(momentsOf(newLine({ calls: 10, per: 1_000 }), [1, 1, 1])).toEqual([0, 101, 202]);
-    expect(momentsOf(newLine({ calls: 1, per: 3_600_000 }), [1, 1])).toEqual([0, 3_601_000]);
+    expect(momentsOf(newLine({ calls: 1, per: 3_600_000 }), [1, 1])).toEqual([0, 3_610_000]);
   });
 
   it('tells about how many calls have a moment ahead, and the last of them', () => {
@@ -177,8 +177,10 @@ describe('the line of a limit', () => {
     expect(momentsOf(line, [50, 5])).toEqual([0, 60_600]);
   });
 
-  it('lets calls be late by a quarter of a span, at most a second', () => {
-    expect([1_000, 2_000, 60_000].map((per) => latenessOf({ per }))).toEqual([250, 500, 1_000]);
+  it('lets calls be late by a quarter of a span and at most a second, or 1% of a long span', () => {
+    expect([1_000, 2_000, 60_000, 300_000, 86_400_000].map((per) => latenessOf({ per }))).toEqual([
+      250, 500, 1_000, 3_000, 10_000,
+    ]);
     expect(gapOf(pace({ weight: 5 }))).toBe(0);
   });
 });

@@ -84,6 +84,14 @@ describe('in a testbed with limits', () => {
     expect(bed.calls).toHaveLength(calls);
   });
 
+  it('a function that starts late does not lose the only call of an hour', async () => {
+    const bed = createTestbed<Parcels>(limited({ carrier: { calls: 1, per: '1h' } }, {}));
+    bed.inject({ delay: 'batch', by: '5s' });
+    await bed.sendAll(shipments(1));
+    await bed.advance('1m');
+    expect(bed.calls).toHaveLength(1);
+  });
+
   it('an answer is not lost if its use cannot be written', async () => {
     const config = limited(
       { tokens: { weight: 100, per: '1m' } },

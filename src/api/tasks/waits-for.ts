@@ -95,7 +95,7 @@ const planned = async (deps: ApiDeps, operation: Operation, target: Target): Pro
   return {
     reason: 'limit',
     limit,
-    text: `the limit ${limit}${keyText(deps, limit, bucket)}: its call is planned, in at most ${inWords(until - deps.buckets.now())}`,
+    text: `the limit ${limit}${keyText(deps, limit, bucket)}: the start of its call is reserved, in at most ${inWords(until - deps.buckets.now())}`,
   };
 };
 
@@ -113,13 +113,18 @@ const underLimit = async (
 ): Promise<WaitsFor | undefined> => {
   const wait = await limitWaitOf(deps, operation, target, batch);
   if (!wait) return undefined;
-  const before = wait.before === 0 ? 'it is next' : `${wait.before} before it`;
-  const when =
-    wait.at === undefined ? 'after the end of calls in progress' : `about ${inWords(wait.at - deps.buckets.now())}`;
+  const after =
+    wait.before === 0
+      ? 'no other call is before it'
+      : `after ${wait.before} other ${wait.before === 1 ? 'call' : 'calls'}`;
+  const start =
+    wait.at === undefined
+      ? 'starts when calls in progress end'
+      : `may start in about ${inWords(wait.at - deps.buckets.now())}`;
   return {
     reason: 'limit',
     limit: wait.limit,
-    text: `the limit ${wait.limit}${keyText(deps, wait.limit, wait.bucket)}: ${when}, ${before}`,
+    text: `the limit ${wait.limit}${keyText(deps, wait.limit, wait.bucket)}: its next call ${start}, ${after}`,
   };
 };
 

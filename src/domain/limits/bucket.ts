@@ -2,7 +2,7 @@
  * A bucket: the state of one limit, or of one key of a limit. Pure.
  *
  * - The line decides when calls may start (line.ts).
- * - A *lease* stands for a call under way. It ends when the attempt ends, or by itself at `until`.
+ * - A *lease* counts a call as in progress. It ends when the attempt ends, or by itself at `until`.
  * - Targets and sealed batches that find no moment near enough wait in the bucket's queue (queue.ts). While any wait, one
  *   chain of messages grants them moments ahead of time. `granter` names the chain's next message.
  *
@@ -14,11 +14,11 @@ import { type Line, latenessOf, lineUnder, nextStart, type Pace, type Starts, wi
 
 /** What a limit allows. */
 export interface Allowance extends Pace {
-  /** Most calls under way at once, and most weight of these calls. Null for any number. */
+  /** Most calls in progress at once, and most weight of these calls. Null for any number. */
   readonly concurrency: { readonly calls: number | null; readonly weight: number | null };
 }
 
-/** A call under way. */
+/** A call in progress. */
 export interface Lease {
   readonly id: string;
   readonly weight: number;
@@ -78,13 +78,13 @@ export interface Grant {
   /** The line in which it was granted: {@link Line.since}. */
   readonly line: Millis;
   readonly weight: number;
-  /** The lease of the call, if the limit counts calls under way. */
+  /** The lease of the call, if the limit counts calls in progress. */
   readonly lease?: string;
 }
 
 const inEffect = (leases: readonly Lease[], now: Millis): readonly Lease[] => leases.filter(({ until }) => until > now);
 
-/** The calls under way, and their weight. */
+/** The calls in progress, and their weight. */
 export const underWay = ({ leases }: Pick<Bucket, 'leases'>, now: Millis): Omit<Starts, 'at'> =>
   inEffect(leases, now).reduce((sum, each) => ({ calls: sum.calls + 1, weight: sum.weight + each.weight }), {
     calls: 0,
@@ -96,7 +96,7 @@ export const hasLeases = ({ concurrency }: Allowance): boolean =>
   concurrency.calls !== null || concurrency.weight !== null;
 
 /**
- * When a call of this weight may begin as far as the calls under way determine that: `now`, or the end of the lease that
+ * When a call of this weight may begin as far as the calls in progress determine that: `now`, or the end of the lease that
  * must end first. That lease may be given back earlier.
  */
 const freeFrom = ({ leases }: Bucket, { concurrency }: Allowance, weight: number, now: Millis): Millis => {
@@ -120,7 +120,7 @@ export const countsWeight = ({ weight, concurrency }: Allowance): boolean =>
 /** When a call with these moments starts. */
 export const startOf = (grants: readonly Pick<Grant, 'at'>[]): Millis => Math.max(...grants.map(({ at }) => at));
 
-/** When a call may start at the earliest. `full`: first a call under way must end, at the latest at `at`. */
+/** When a call may start at the earliest. `full`: first a call in progress must end, at the latest at `at`. */
 export type Chance = { readonly is: 'free' | 'full'; readonly at: Millis };
 
 /** A call for which a moment is asked. */

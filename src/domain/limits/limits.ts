@@ -16,7 +16,7 @@ export interface Counted {
 }
 
 /**
- * Most calls a second of one row, and most calls under way in one row. A limit of more is divided into parts with rows of
+ * Most calls a second of one row, and most calls in progress in one row. A limit of more is divided into parts with rows of
  * their own: DynamoDB takes 1,000 writes a second of a row, and charges a write by the row's size.
  */
 const [RATE_MAX, LEASES_MAX] = [100, 20];

@@ -8,8 +8,8 @@
  *   not ensure this for calls of different weight, or for a larger burst. The line therefore remembers the starts of
  *   the last `per`, in at most {@link BINS} sums.
  *
- * A call may start up to {@link latenessOf} after its moment, so the line uses a `per` that is 1% longer, up to a
- * second. All times are those of the store's clock (src/util/store-clock.ts), because the functions' clocks may differ.
+ * A call may start up to {@link latenessOf} after its moment, so the line uses a `per` that is 1% longer, up to ten
+ * seconds. All times are those of the store's clock (src/util/store-clock.ts), because the functions' clocks may differ.
  */
 import type { Millis } from '../ids.ts';
 import { SECOND } from '../timings.ts';
@@ -51,11 +51,18 @@ export const BINS = 32;
 /** A line keeps its pace at least for this long, because functions of two releases may use it for a while. */
 const SETTLED: Millis = 2 * SECOND;
 
-/** How late, in ms, a call may start after its moment. After that, the moment has lapsed. */
-export const latenessOf = ({ per }: Pick<Pace, 'per'>): Millis => Math.min(SECOND, Math.max(SECOND / 4, per / 4));
+/** A hundredth of `per`, in ms, up to ten seconds. A line is so much slower than its limit. */
+const slackOf = ({ per }: Pick<Pace, 'per'>): Millis => Math.min(10 * SECOND, per / 100);
+
+/**
+ * How late, in ms, a call may start after its moment. After that, the moment has lapsed. The longer `per` is, the more a
+ * lapsed moment costs, so a function that starts slowly may be later.
+ */
+export const latenessOf = (pace: Pick<Pace, 'per'>): Millis =>
+  Math.max(SECOND / 4, Math.min(SECOND, pace.per / 4), slackOf(pace));
 
 /** The span for which a line counts: `per`, and a little more because calls may start late. */
-const spanOf = ({ per }: Pick<Pace, 'per'>): Millis => per + Math.min(SECOND, per / 100);
+const spanOf = (pace: Pick<Pace, 'per'>): Millis => pace.per + slackOf(pace);
 
 /** The time that a call takes of the line by its number, in ms. */
 export const gapOf = (pace: Pace): Millis => (pace.calls === null ? 0 : spanOf(pace) / pace.calls);

@@ -93,7 +93,7 @@ export const LEAD: Millis = 2.5 * SECOND;
 const [CALLS_AHEAD, LEAST_AHEAD, MOST_AHEAD]: readonly [number, Millis, Millis] = [7, 1.5 * SECOND, MINUTE];
 
 /**
- * How far ahead of now the granter grants moments, in ms. A call under way counts from its grant on, so calls that are
+ * How far ahead of now the granter grants moments, in ms. A call in progress counts from its grant on, so calls that are
  * limited by concurrency too get their moment late. So do calls that are limited by weight: if an earlier call used less
  * than was granted, they may start earlier.
  */

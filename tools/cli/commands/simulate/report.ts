@@ -90,7 +90,7 @@ const sentenceOf = ({ limit, calls, delayed }: LimitOutcome): string =>
   `The limit ${limit} delayed ${count(Math.min(delayed, calls))} of ${plural(calls, 'call')}.`;
 
 const REMEDY =
-  'Waiting tasks fill their batch, up to maxSize. If tasks are late, raise the limit, or make fewer calls: with a larger maxSize if batches are full, otherwise with fewer target fields.';
+  'Waiting tasks fill their batch, up to maxSize and maxWeight. If tasks are late, raise the limit. If it limits the number of calls, you can also make fewer: with a larger maxSize if batches are full, otherwise with fewer target fields.';
 
 const spentIn = (outcome: Outcome, surroundings: Platform): string => {
   const { usage, operations, sentOver, span: lasted } = outcome;

@@ -10,7 +10,7 @@ export const underWayWords = ({ retried, pending, tasks, attempt, isAtLeast }: U
       : []),
     ...(pending > 0 ? [`${count(pending, isAtLeast)} with a job that reports later`] : []),
     ...(tasks > retried + pending
-      ? [`${count(tasks - retried - pending, isAtLeast)} held by a pause, a missing slot or the rate limit`]
+      ? [`${count(tasks - retried - pending, isAtLeast)} held by a pause, a missing slot or a limit`]
       : []),
   ].join('; ');
 
@@ -24,7 +24,7 @@ export const mainReason = ({ reasons }: UnderWaySummary): string | undefined => 
 export const nextStep = (reason: string | undefined): string => {
   if (reason === undefined) return 'These tasks continue by themselves.';
   if (/\b429\b|throttl|too many/i.test(reason))
-    return 'The downstream asks for fewer calls. Throttled attempts do not count, so no task fails; the pauses between them grow. If this lasts, lower rateLimit or concurrency.';
+    return 'The downstream asks for fewer calls. Throttled attempts do not count, so no task fails; the pauses between them grow. If this lasts, lower rateLimit, the limits of the operation, or concurrency.';
   if (/\b40[134]\b|url and access/i.test(reason))
     return 'The downstream refuses the calls: check its URL and access in the configuration. No task fails meanwhile.';
   return 'Groupage calls again by itself, with growing pauses. When no attempt is left, the tasks fail with this reason and can be redriven.';

@@ -12,7 +12,7 @@ export const limitsScreen = (page: Page): Screen => ({
   paths: () => [PATHS.limits],
   render: () => html`
     ${heading({ name: 'Limits' })}
-    <p class="lead">A limit allows a number of calls, or a weight, in a span of time or in progress. Several operations may share it.</p>
+    <p class="lead">A limit sets how many calls, or how much weight, may start in a span of time or be in progress at once. Several operations may share it.</p>
     ${
       refused(page, PATHS.limits) ??
       limitTable(page.live.body<{ readonly limits: readonly Limit[] }>(PATHS.limits)?.limits, none)
@@ -22,5 +22,5 @@ export const limitsScreen = (page: Page): Screen => ({
 
 const none = empty(
   'No limit is configured',
-  html`Name one in <code>limits</code> of the configuration, or set <code>rateLimit</code> of an operation.`,
+  html`Define one under <code>limits</code> in the configuration and name it in the <code>limits</code> of operations, or set the <code>rateLimit</code> of an operation.`,
 );
