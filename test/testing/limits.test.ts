@@ -34,8 +34,12 @@ describe('in a testbed with limits', () => {
     const bed = createTestbed<Parcels>(config, {
       downstreams: { ship: () => ({ status: 200, headers: { 'x-usage': '100' } }) },
     });
+    const seen = async (): Promise<unknown> => (await bed.fetch('http://groupage/v1/targets?operation=ship')).json();
     await bed.sendAll(shipments(11));
+    await bed.advance('500ms');
+    expect(await seen()).not.toMatchObject({ targets: [{ waitsForLimit: true }] });
     await bed.advance('20s');
+    expect(await seen()).toMatchObject({ targets: [{ waiting: 1, waitsForLimit: true }] });
     expect(bed.calls).toHaveLength(1);
     expect(await bed.limit('tokens')).toMatchObject([
       { weight: { used: 100, allowed: 100 }, waiting: 1, next: [{ target: 'ship/depot=MUC' }] },
@@ -84,7 +88,7 @@ describe('in a testbed with limits', () => {
     expect(bed.calls).toHaveLength(calls);
   });
 
-  it('a function that starts late does not lose the only call of an hour', async () => {
+  it('a late function does not lose the only call of an hour', async () => {
     const bed = createTestbed<Parcels>(limited({ carrier: { calls: 1, per: '1h' } }, {}));
     bed.inject({ delay: 'batch', by: '5s' });
     await bed.sendAll(shipments(1));

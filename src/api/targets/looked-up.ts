@@ -1,6 +1,8 @@
 /** The state of Targets, and the Targets of an operation that have waiting, retried or failed tasks. */
 import pLimit from 'p-limit';
+import { operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
+import { isAtLimit } from '../../domain/limits/limits.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
 import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';
@@ -109,7 +111,7 @@ const lookedUp = async (
   countsFailed: boolean,
   known?: ReadonlyMap<OperationName, Read>,
 ): Promise<readonly TargetShown[]> => {
-  const { locks, waiting, tasks, machine } = deps;
+  const { config, locks, waiting, tasks, machine } = deps;
   const reads = known ?? (await readAll(deps, [...new Set(targets.map(operationOf))]));
   const look = async (target: Target): Promise<TargetShown> => {
     const seen = await locks.readEventually(target);
@@ -120,8 +122,18 @@ const lookedUp = async (
       countsFailed ? tasks.failed(target, FAILED_MAX) : undefined,
     ]);
     const underWay = underWayView(ofTarget(reads.get(operationOf(target)), target));
-    const state = { inFlight, waiting: count, limit: COUNT_LIMIT, underWay, failed: failed?.items.length };
-    return targetView(target, seen, state, machine.now());
+    const now = machine.now();
+    const operation = operationNamed(config, operationOf(target));
+    const waitsForLimit = count > 0 && operation !== undefined && isAtLimit(seen.lock, operation, now);
+    const state = {
+      inFlight,
+      waiting: count,
+      limit: COUNT_LIMIT,
+      waitsForLimit,
+      underWay,
+      failed: failed?.items.length,
+    };
+    return targetView(target, seen, state, now);
   };
   return pLimit(AT_ONCE).map(targets, look);
 };

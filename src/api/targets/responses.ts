@@ -26,6 +26,7 @@ export const TARGET = z
         .object({ since: moment('Since when the oldest task of the Target has been waiting.') })
         .check(z.describe('Present if the Target waits for a free slot of its operation, or for the end of a pause.')),
     ),
+    waitsForLimit: z.optional(onlyTrue('Its batch is due, and a limit delays the start of its call.')),
     underWay: z.optional(UNDER_WAY),
     failed: z.optional(whole('Number of failed tasks, counted up to 100. Present with `sort=failed`.', 0, 100)),
     inFlight: z.optional(

@@ -13,6 +13,8 @@ export interface TargetSeen {
   /** Number of waiting tasks, counted up to `limit`. */
   readonly waiting: number;
   readonly limit: number;
+  /** Whether its batch is due, and waits for the start of its call. */
+  readonly waitsForLimit: boolean;
   readonly underWay: UnderWaySummary | undefined;
   /** Number of failed tasks, if it was counted. */
   readonly failed?: number | undefined;
@@ -21,7 +23,7 @@ export interface TargetSeen {
 export const targetView = (
   target: Target,
   { lock, first }: LockView,
-  { inFlight, waiting, limit, underWay, failed }: TargetSeen,
+  { inFlight, waiting, limit, waitsForLimit, underWay, failed }: TargetSeen,
   now: Millis,
 ): TargetShown => ({
   target,
@@ -33,6 +35,7 @@ export const targetView = (
   ...(lock.openBatch ? { openBatch: lock.openBatch } : {}),
   ...(lock.paused ? { paused: pauseView(lock.paused) } : {}),
   ...(lock.blocked === undefined ? {} : { blocked: { since: iso(lock.blocked) } }),
+  ...(waitsForLimit ? { waitsForLimit } : {}),
   ...(underWay ? { underWay } : {}),
   ...(failed === undefined ? {} : { failed }),
   ...(inFlight.length > 0 ? { inFlight } : {}),

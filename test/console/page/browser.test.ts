@@ -574,12 +574,14 @@ describe.skipIf(IS_WITHOUT_BROWSER)('the page in a browser', () => {
 
   it('shows what is used of a limit, and who waits for it', async () => {
     await page.goto(`${console.site}#/tasks/third`);
-    await page.getByText(/Waits for the limit vendor \(depot MUC\): about \d+ min/).waitFor();
+    await page
+      .getByText(/Waits for the limit vendor \(depot=MUC\): its next call may start in about \d+ min/)
+      .waitFor();
     await page.getByRole('link', { name: 'limit vendor' }).click();
     await heading('vendor').waitFor();
-    const muc = page.getByRole('row').filter({ hasText: 'depot MUC' });
+    const muc = page.getByRole('row').filter({ has: page.getByText('depot=MUC', { exact: true }) });
     expect(await muc.innerText()).toMatch(/2 of 2\s+in \d+ min.*\s+1\s/);
-    await page.getByRole('heading', { name: 'Waiting under depot MUC, the next one first' }).waitFor();
+    await page.getByRole('heading', { name: 'Waiting under depot=MUC, the next one first' }).waitFor();
     await page.getByLabel('Key begins with').fill('depot=H');
     await page.getByText('No bucket has a key that begins with "depot=H"').waitFor();
     await page.getByRole('link', { name: 'Show all buckets' }).click();

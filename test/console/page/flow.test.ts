@@ -112,6 +112,7 @@ it('the state names what blocks an operation or a Target, the widest cause first
   expect(word({ openBatch: 'x', waiting: 1 })).toBe('sealing');
   expect(word({ blocked: { since: ago(1) }, waiting: 1 })).toBe('blocked');
   expect(word({ waiting: 1, oldestAt: ago(40), leader })).toBe('filling');
+  expect(word({ waiting: 1, oldestAt: ago(40), leader, waitsForLimit: true })).toBe('at a limit');
   expect(word({ waiting: 1, oldestAt: ago(1) })).toBe('waiting');
   expect(word({ waiting: 1, oldestAt: ago(40) })).toBe('no leader');
   expect(word({ inFlight: ['x'] })).toBe('in batches');

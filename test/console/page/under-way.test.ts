@@ -8,7 +8,7 @@ const SUM = { batches: 3, tasks: 10, retried: 6, pending: 3, attempt: 7, oldestA
 
 it('says what tasks in batches wait for, and how old the oldest is', () => {
   expect(underWayWords(SUM)).toBe(
-    '6 being retried, after up to 7 attempts; 3 with a job that reports later; 1 held by a pause, a missing slot or the rate limit',
+    '6 being retried, after up to 7 attempts; 3 with a job that reports later; 1 held by a pause, a missing slot or a limit',
   );
   expect(underWayWords({ ...SUM, isAtLeast: true })).toMatch(/^at least 6 being retried.*; at least 3 with a job/);
   expect(oldestOf(SUM, NOW)).toBe('1 min 30 s');

@@ -131,13 +131,14 @@ const ON_ITS_WAY = 20_000;
 
 /** The current state of a Target, in one or two words. */
 export const targetState = (
-  { paused, openBatch, blocked, waiting, oldestAt, leader, inFlight, underWay }: Target,
+  { paused, openBatch, blocked, waitsForLimit, waiting, oldestAt, leader, inFlight, underWay }: Target,
   now: number,
 ): State => {
   if (paused) return { tone: 'warn', word: 'paused' };
   if (openBatch) return { tone: 'busy', word: 'sealing' };
   if (underWay && underWay.retried > 0) return { tone: 'warn', word: 'retrying' };
   if (blocked) return { tone: 'warn', word: 'blocked' };
+  if (waitsForLimit) return { tone: 'busy', word: 'at a limit' };
   if (waiting > 0 && leader && Date.parse(leader.lockedUntil) >= now) return { tone: 'busy', word: 'filling' };
   if (waiting > 0)
     return now - Date.parse(oldestAt ?? '') > ON_ITS_WAY
