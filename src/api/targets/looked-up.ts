@@ -2,7 +2,6 @@
 import pLimit from 'p-limit';
 import { operationNamed } from '../../domain/config/resolved.ts';
 import { type Millis, type OperationName, operationOf, type Target } from '../../domain/ids.ts';
-import { isAtLimit } from '../../domain/limits/limits.ts';
 import { InvalidCursor } from '../../ports/rows.ts';
 import { COUNT_LIMIT } from '../../steps/lead/flush.ts';
 import { inFlightOf } from '../../steps/slots/target-slots.ts';
@@ -12,7 +11,7 @@ import type { ApiDeps } from '../shared/deps.ts';
 import { type SortKey, sortedBy } from './order.ts';
 import { type TargetsAsked, targetPage } from './pages.ts';
 import type { Target as TargetShown } from './responses.ts';
-import { targetView } from './views.ts';
+import { isAtLimit, targetView } from './views.ts';
 
 /** Maximum number of Targets whose state one request reads, for a sorted list. */
 const LOOKED_MAX = 300;

@@ -1,6 +1,8 @@
 /** A Target as the HTTP API shows it. */
-import { isHeld } from '../../domain/batches/lock.ts';
+import { isHeld, type Lock } from '../../domain/batches/lock.ts';
+import type { Operation } from '../../domain/config/resolved.ts';
 import { type BatchId, type Millis, operationOf, type Target } from '../../domain/ids.ts';
+import { isLimited, leaseOf } from '../../domain/limits/limits.ts';
 import type { LockView } from '../../ports/locks.ts';
 import type { UnderWaySummary } from '../operations/responses.ts';
 import { pauseView } from '../operations/views.ts';
@@ -19,6 +21,16 @@ export interface TargetSeen {
   /** Number of failed tasks, if it was counted. */
   readonly failed?: number | undefined;
 }
+
+/**
+ * Whether a Target's batch is due, and waits for the start of its call under a limit. The end of its lease shows until
+ * when the leader slept. Briefly true of every batch under a limit.
+ */
+export const isAtLimit = (lock: Lock, operation: Pick<Operation, 'limits' | 'rateLimit'>, now: Millis): boolean =>
+  isLimited(operation) &&
+  isHeld(lock, now) &&
+  lock.openBatch === undefined &&
+  lock.lockedUntil - leaseOf(operation) <= now;
 
 export const targetView = (
   target: Target,

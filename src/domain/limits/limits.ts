@@ -1,6 +1,5 @@
 /** Which limits apply to an operation's calls, and in which bucket a call counts. Pure. */
 
-import { isHeld, type Lock } from '../batches/lock.ts';
 import type { Limit } from '../config/limits.ts';
 import type { Config, Operation } from '../config/resolved.ts';
 import type { LimitName, Millis, OperationName, Target } from '../ids.ts';
@@ -56,16 +55,6 @@ export const isLimited = ({ limits, rateLimit }: Pick<Operation, 'limits' | 'rat
 /** The lease of a lock. See {@link LIMITED_LEASE}. */
 export const leaseOf = (operation: Pick<Operation, 'limits' | 'rateLimit'>): Millis =>
   isLimited(operation) ? LIMITED_LEASE : LEASE;
-
-/**
- * Whether a Target's batch is due, and waits for the start of its call under a limit. The end of its lease shows until
- * when the leader slept. Briefly true of every batch under a limit.
- */
-export const isAtLimit = (lock: Lock, operation: Pick<Operation, 'limits' | 'rateLimit'>, now: Millis): boolean =>
-  isLimited(operation) &&
-  isHeld(lock, now) &&
-  lock.openBatch === undefined &&
-  lock.lockedUntil - leaseOf(operation) <= now;
 
 const RATE = 'rate:';
 const rateName = (operation: OperationName): LimitName => `${RATE}${operation}` as LimitName;
