@@ -177,6 +177,17 @@ describe('the line of a limit', () => {
     expect(momentsOf(line, [50, 5])).toEqual([0, 60_600]);
   });
 
+  it.each([
+    [4, 1_000, 5],
+    [8, 1_000, 10],
+    [80, 1_000, 100],
+    [1, 1_400, 1],
+  ])('of %i calls in %i ms, at most %i start within a second', (calls, per, most) => {
+    const limit = pace({ calls, per });
+    // The first call starts as late as it may, and the last one in time.
+    expect(Math.ceil((1_000 + latenessOf(limit)) / gapOf(limit))).toBe(most);
+  });
+
   it('lets calls be late by a quarter of a span, 1 s, or 1% of a long one', () => {
     expect([1_000, 2_000, 60_000, 300_000, 86_400_000].map((per) => latenessOf({ per }))).toEqual([
       250, 500, 1_000, 3_000, 10_000,

@@ -24,7 +24,8 @@ export interface TargetSeen {
 
 /**
  * Whether a Target's batch is due, and waits for the start of its call under a limit. The end of its lease shows until
- * when the leader slept. Briefly true of every batch under a limit.
+ * when the leader slept, without a read of the waiting rows. Briefly true of every batch under a limit. A batch that
+ * became full early, and whose start is reserved already, is not recognised before that time.
  */
 export const isAtLimit = (lock: Lock, operation: Pick<Operation, 'limits' | 'rateLimit'>, now: Millis): boolean =>
   isLimited(operation) &&
