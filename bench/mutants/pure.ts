@@ -176,6 +176,6 @@ export const PURE: readonly Mutant[] = [
   ...mutantsOf(
     'src/domain/merging/answers.ts',
     ['test/merging/merge.test.ts'],
-    ["else if ((answers.get(key)?.status ?? 'retry') === 'retry') answers", 'else answers'],
+    ['else if (!isOutcome(answers.get(key))) answers', 'else answers'],
   ),
 ];

@@ -130,13 +130,14 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
       return held !== undefined;
     },
     postpone: async (id, attempt, { retryAt, countedAttempts, counts, lastAttempt, calls, ...optional }) => {
-      const { open, pending, split, parts, partFailures, suspicion, uncounted, grants } = optional;
+      const { open, pending, split, parts, partFailures, spared, suspicion, uncounted, grants } = optional;
       const rest = Object.entries({
         '#open': open,
         Pending: pending && pendingItem(pending),
         '#split': split,
         Parts: parts && [...parts],
         PartFailures: partFailures && [...partFailures],
+        Spared: spared && [...spared],
         Suspicion: suspicion && suspicionItem(suspicion),
         Uncounted: uncounted,
       });
@@ -178,7 +179,7 @@ export const dynamoDBBatches = (client: DynamoDBDocumentClient, table: string): 
     finish: (id, attempt, { status, counts, at, keep, calls }) =>
       update(
         id,
-        `SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires${calls ? ', Calls = :calls' : ''} REMOVE #open, Pending, #split, Parts, PartFailures, Suspicion, Uncounted, UnderWay`,
+        `SET #status = :status, Counts = :counts, FinishedAt = :at, ExpiresAt = :expires${calls ? ', Calls = :calls' : ''} REMOVE #open, Pending, #split, Parts, PartFailures, Spared, Suspicion, Uncounted, UnderWay`,
         RUNNING,
         {
           ':status': status,

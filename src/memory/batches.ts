@@ -117,8 +117,9 @@ const withoutRest = ({
   split: ___,
   parts: ____,
   partFailures: _____,
-  suspicion: ______,
-  uncounted: _______,
+  spared: ______,
+  suspicion: _______,
+  uncounted: ________,
   ...batch
 }: Batch) => batch;
 

@@ -36,7 +36,7 @@ export interface UnderWay extends Pick<Batch, 'id' | 'target' | 'oldestAt' | 'la
 /** The fields of a batch between two attempts. */
 export interface Postponed
   extends Required<Pick<Batch, 'countedAttempts' | 'counts' | 'lastAttempt' | 'calls'>>,
-    Pick<Batch, 'open' | 'pending' | 'split' | 'parts' | 'partFailures' | 'suspicion' | 'uncounted'> {
+    Pick<Batch, 'open' | 'pending' | 'split' | 'parts' | 'partFailures' | 'spared' | 'suspicion' | 'uncounted'> {
   readonly retryAt: Millis;
   /** The moments whose leases its jobs keep. If undefined, the stored ones stay. */
   readonly grants?: readonly Grant[];

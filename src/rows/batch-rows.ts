@@ -48,6 +48,7 @@ const BATCH: Attributes<
   split: 'Split',
   parts: 'Parts',
   partFailures: 'PartFailures',
+  spared: 'Spared',
   sealedAt: 'SealedAt',
   startedAt: 'StartedAt',
   finishedAt: 'FinishedAt',

@@ -147,7 +147,7 @@ describe('an answer', () => {
       'left out of the results, which contain 7 without an id of the call (an id is a text, as in the call): z, z2, z3',
     );
     expect(inFull(verdictOf(answer, items.slice(1, 2)))).toBe(
-      'gave an unknown status (legal are "succeeded", "failed" and "retry"): "ok"',
+      'gave an unknown status (legal are "succeeded", "failed", "retry" and "throttled"): "ok"',
     );
     expect(read(200, { results: [{ id: 7 }] })).not.toHaveProperty('foreignIds');
   });

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ItemAnswer, inFull } from '../../src/domain/downstream/downstream.ts';
+import { inFull } from '../../src/domain/downstream/downstream.ts';
 import { readAnswer } from '../../src/domain/downstream/http-answer.ts';
 import { parseRetryAfter, RETRY_AFTER_MAX, retryDelay } from '../../src/domain/downstream/retry.ts';
 import { verdictOf } from '../../src/domain/downstream/verdict.ts';
+import type { Outcome } from '../../src/domain/tasks/task.ts';
 import { aRetry, id, NOW } from '../factories/factories.ts';
 import { fuzz } from './fuzz.ts';
 import { asSent, nameText, nearly, objectText, space, stringText, valueText } from './json-texts.ts';
 
 const IDS = ['a', 'b.1', 'constructor', 'x:y@z', '0'];
 const items = IDS.map((name) => ({ id: id(name), payload: '{}' }));
-const STATUSES = ['succeeded', 'failed', 'retry', 'odd'] as const;
+const STATUSES = ['succeeded', 'failed', 'retry', 'throttled', 'odd'] as const;
 
 const error = fc.oneof(
   stringText,
@@ -70,7 +71,7 @@ it('an answer gives each item a result or leaves it open with a reason', () =>
   ));
 
 /** A task gets JSON as written, or an error of bounded length. */
-const expectStorable = (outcome: Exclude<ItemAnswer, { status: 'retry' }>): void => {
+const expectStorable = (outcome: Outcome): void => {
   if (outcome.status === 'succeeded') {
     if (outcome.result !== undefined) JSON.parse(outcome.result);
     return;

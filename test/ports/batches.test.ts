@@ -154,6 +154,7 @@ describeEach('a batch', storeKinds, (stores) => {
       split: 1,
       parts: [1],
       partFailures: [2],
+      spared: [1, 0],
       suspicion: { recoveries: 3, proofs: 1, isExtended: true, inVain: 2 },
       uncounted: 2,
     };
@@ -163,7 +164,17 @@ describeEach('a batch', storeKinds, (stores) => {
     expect(await batches.get(batch)).toMatchObject({ ...rest, countedAttempts: 1, attempt: 2 });
     await batches.postpone(batch, 2, aPostponed(NOW + 60));
     const after = await batches.get(batch);
-    for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'suspicion', 'uncounted', 'startedBy'])
+    for (const gone of [
+      'open',
+      'pending',
+      'split',
+      'parts',
+      'partFailures',
+      'spared',
+      'suspicion',
+      'uncounted',
+      'startedBy',
+    ])
       expect(after).not.toHaveProperty(gone);
     expect(after?.lastAttempt).toEqual({ endedAt: NOW + 60, reason: 'answered 503', open: 2 });
     await batches.start(batch, aStart(3, NOW + 61, NOW + 500));
@@ -174,7 +185,7 @@ describeEach('a batch', storeKinds, (stores) => {
       counts,
     });
     const end = await batches.get(batch);
-    for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'suspicion', 'uncounted'])
+    for (const gone of ['open', 'pending', 'split', 'parts', 'partFailures', 'spared', 'suspicion', 'uncounted'])
       expect(end).not.toHaveProperty(gone);
     expect(end).toMatchObject({ counts, lastAttempt });
   });

@@ -59,7 +59,7 @@ describe("a testbed's HTTP API", () => {
     [
       'an unknown status',
       () => ({ results: [{ id: 'p0', status: 'done' as never }] }),
-      'gave an unknown status (legal are "succeeded", "failed" and "retry"): "done"',
+      'gave an unknown status (legal are "succeeded", "failed", "retry" and "throttled"): "done"',
     ],
     ['a 401', () => ({ status: 401 }), "answered 401 (check the operation's downstream url and access)"],
     [

@@ -5,7 +5,7 @@
  */
 import { type Batch, isFinished, membersOf } from '../../src/domain/batches/batch.ts';
 import { operationFor, operationNamed } from '../../src/domain/config/resolved.ts';
-import type { Answer, CallItem, ItemAnswer } from '../../src/domain/downstream/downstream.ts';
+import { type Answer, type CallItem, type ItemAnswer, isOutcome } from '../../src/domain/downstream/downstream.ts';
 import { type BatchId, operationOf, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { withId } from '../../src/domain/register/register-body.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
@@ -236,7 +236,7 @@ const outcomesOf = (
 };
 
 const resultsIn = (items: ReadonlyMap<TaskId, ItemAnswer>): readonly (readonly [TaskId, unknown])[] =>
-  [...items].filter(([, { status }]) => status !== 'retry');
+  [...items].filter(([, each]) => isOutcome(each));
 
 const outcomeOf = ({ state }: Task): string => {
   if (state.status === 'failed') {

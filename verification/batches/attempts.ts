@@ -6,7 +6,7 @@
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { printBatch } from '../../src/domain/batches/messages.ts';
 import { type Operation, operationFor } from '../../src/domain/config/resolved.ts';
-import type { Answer, Call } from '../../src/domain/downstream/downstream.ts';
+import { type Answer, asThrottledCall, type Call, isOutcome } from '../../src/domain/downstream/downstream.ts';
 import { parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { LoggedCall } from './call-log.ts';
@@ -30,6 +30,7 @@ export const checkAttempts = (evidence: Evidence): void => {
     if (!mayOverlap && !isPurged) checkUncounted(evidence, batch, calls);
     if (isUncut) {
       checkThrottles(batch, attempts);
+      checkThrottledAlone(evidence, batch, operation, attempts);
       demand(
         batch.countedAttempts <= retry.maxAttempts + looks,
         'at most maxAttempts attempts of a batch are counted',
@@ -102,11 +103,41 @@ const endedIn = (answer: Answer, { inputs, items }: Call): readonly TaskId[] => 
   if (inputs) return [];
   if (answer.kind === 'all-succeeded') return items.map(({ id }) => id);
   if (answer.kind !== 'results') return [];
-  return [...answer.items].filter(([, { status }]) => status !== 'retry').map(([id]) => id);
+  return [...answer.items].filter(([, each]) => isOutcome(each)).map(([id]) => id);
 };
 
-const isThrottled = ({ answered }: LoggedCall): boolean =>
-  answered?.answer.kind === 'unavailable' && answered.answer.throttled === true;
+const isThrottled = ({ call, answered }: LoggedCall): boolean => {
+  const answer = answered && asThrottledCall(answered.answer, call.items);
+  return answer?.kind === 'unavailable' && answer.throttled === true;
+};
+
+/** The items that a call throttled one by one. */
+const throttledAlone = ({ answered }: LoggedCall): readonly TaskId[] =>
+  answered?.answer.kind === 'results'
+    ? [...answered.answer.items].flatMap(([id, { status }]) => (status === 'throttled' ? [id] : []))
+    : [];
+
+/** An attempt that throttled an item uses no attempt of that item, even if it counts for the others. */
+const checkThrottledAlone = (
+  { tables }: Evidence,
+  batch: Batch,
+  { retry }: Operation,
+  attempts: ReadonlyMap<number, readonly LoggedCall[]>,
+): void => {
+  for (const id of new Set([...attempts.values()].flatMap((calls) => calls.flatMap(throttledAlone)))) {
+    const state = tables.tasks.get(id)?.state;
+    if (state?.status !== 'failed' || state.error.code !== 'attempts-exhausted' || state.batchId !== batch.id) continue;
+    const spared = [...attempts.values()].filter((calls) => {
+      const last = calls.findLast(({ call }) => call.items.some((item) => item.id === id));
+      return last !== undefined && throttledAlone(last).includes(id);
+    });
+    demand(batch.attempt - spared.length >= retry.maxAttempts, 'an item that is throttled alone uses no attempt', {
+      id,
+      batch,
+      spared: spared.length,
+    });
+  }
+};
 
 /**
  * An attempt does not count in four cases: the circuit was open at its end; it was throttled; it was cut short after
@@ -133,7 +164,10 @@ const checkCalledOften = (
     wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
     const hadNoResult = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
     const isHindered = calls.some(({ by }) => hindered.has(by));
-    const mayCount = !isHindered && (!hadNoResult || !(circuit || calls.some(isThrottled)));
+    const mayCount =
+      !isHindered &&
+      !calls.some((each) => throttledAlone(each).length > 0) &&
+      (!hadNoResult || !(circuit || calls.some(isThrottled)));
     if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
     // H8. A result while tasks at fault are isolated leaves the others all attempts but one. A task that was called alone
     // for the last time has failed.

@@ -5,6 +5,7 @@
 import { type Batch, membersOf } from '../../src/domain/batches/batch.ts';
 import { waitEnd } from '../../src/domain/batches/policy.ts';
 import { operationFor } from '../../src/domain/config/resolved.ts';
+import { isOutcome } from '../../src/domain/downstream/downstream.ts';
 import { type Millis, operationOf, parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { isLimited } from '../../src/domain/limits/limits.ts';
 import { runNumber } from '../../src/domain/tasks/task.ts';
@@ -131,7 +132,7 @@ const checkAskedOnce = (calls: readonly LoggedCall[]): void => {
     // A result of a merged job's inputs gives no result to any request yet.
     if (call.inputs) continue;
     if (answer?.kind === 'all-succeeded') for (const { id } of call.items) ended.add(id);
-    if (answer?.kind === 'results') for (const [id, { status }] of answer.items) if (status !== 'retry') ended.add(id);
+    if (answer?.kind === 'results') for (const [id, each] of answer.items) if (isOutcome(each)) ended.add(id);
   }
 };
 
@@ -185,7 +186,7 @@ const checkEnded = (reports: CallLog['reports'], batch: Batch, calls: readonly L
   const own = reports.filter(({ batchId }) => batchId === batch.id);
   const reported = new Set(
     own.flatMap(({ items }) =>
-      items === 'all-succeeded' ? [] : [...items].flatMap(([id, { status }]) => (status === 'retry' ? [] : [id])),
+      items === 'all-succeeded' ? [] : [...items].flatMap(([id, each]) => (isOutcome(each) ? [id] : [])),
     ),
   );
   if (own.length === 0 || !membersOf(batch).every((id) => reported.has(id))) return;

@@ -94,6 +94,15 @@ const throttledAttemptCounts = misreadResults((answer) => {
   return rest;
 });
 
+/** An item that the downstream throttles alone counts as one whose call failed. */
+const throttledItemUsesAttempt = misreadResults((answer) => {
+  if (answer.kind !== 'results') return answer;
+  const items = [...answer.items].map(
+    ([id, each]) => [id, each.status === 'throttled' ? { ...each, status: 'retry' as const } : each] as const,
+  );
+  return { ...answer, items: new Map(items) };
+});
+
 /**
  * An answer that is too large to be read counts as no answer. The call is repeated, although the downstream has
  * processed it.
@@ -171,6 +180,7 @@ export const HANDLING_BUGS: readonly KnownBug[] = [
   ['task fails after one attempt', onlyOneAttempt, /only after the last attempt/],
   ['Retry-After ignored', retryAfterIgnored, /a retry waits for the pause/],
   ['throttled attempt counts', throttledAttemptCounts, /does not count/],
+  ['throttled item uses an attempt', throttledItemUsesAttempt, /throttled alone uses no attempt|does not count/],
   ['refused call not halved', refusedCallNotHalved, /result is the downstream's answer/],
   ['answer too large counts as no answer', largeAnswerCountsAsNone, /too large, a call is repeated with half/],
   ['reduced call size forgotten', reducedSizeForgotten, /too large, a call is repeated with half/],

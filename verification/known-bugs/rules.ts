@@ -67,6 +67,7 @@ export const BREAKS: Readonly<Record<string, readonly string[]>> = {
   'task fails after one attempt': ['H5'],
   'Retry-After ignored': ['H5'],
   'throttled attempt counts': ['O5'],
+  'throttled item uses an attempt': ['O5'],
   'granted moments not stored': ['M1'],
   'buckets overwritten': ['M1'],
   'waiting leader has no guard': ['M2'],

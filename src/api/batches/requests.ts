@@ -25,10 +25,11 @@ const ERROR = z.unknown().check(
 );
 
 const outcome = {
-  status: word('The outcome', 'must be succeeded, failed or retry', {
+  status: word('The outcome', 'must be succeeded, failed, retry or throttled', {
     succeeded: 'the task succeeds',
     failed: 'the task fails and is not retried',
     retry: 'the task is retried after a delay',
+    throttled: 'the same, but this uses no attempt of the task',
   }),
   result: z.optional(
     z.unknown().check(said(`With \`succeeded\`: any JSON, stored byte for byte up to ${RESULT_MAX_BYTES} bytes.`)),

@@ -135,6 +135,11 @@ export interface Batch {
   readonly parts?: readonly number[];
   /** For each part: how many calls with its only member have failed. 0 for parts of several members. */
   readonly partFailures?: readonly number[];
+  /**
+   * For each member in `open`, then in `pending.ids`: how many counted attempts throttled this member alone, and so do
+   * not count for it. Absent if there are none.
+   */
+  readonly spared?: readonly number[];
   /** Set if the last attempt failed: whether the batch or the downstream is at fault. */
   readonly suspicion?: Suspicion;
   /** The last attempt that another attempt follows. */

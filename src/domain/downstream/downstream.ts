@@ -48,8 +48,15 @@ export const whyOf = ({ reason, quote }: Reason): Reason => (quote === undefined
 
 export const inFull = ({ reason, quote }: Reason): string => (quote === undefined ? reason : `${reason}: ${quote}`);
 
-/** The downstream's answer about one item. */
-export type ItemAnswer = Outcome | ({ readonly status: 'retry' } & Reason);
+/**
+ * The downstream's answer about one item. `throttled`: the downstream works, but does not accept this item now. Such an
+ * answer uses no attempt of the item.
+ */
+export type ItemAnswer = Outcome | ({ readonly status: 'retry' | 'throttled' } & Reason);
+
+/** Whether an answer about an item is its result. */
+export const isOutcome = (answer: ItemAnswer | undefined): answer is Outcome =>
+  answer?.status === 'succeeded' || answer?.status === 'failed';
 
 /**
  * Why a call was refused although its parts may be accepted: because of one item, its size, or the size of its answer.
@@ -108,6 +115,21 @@ interface Apart {
 /** Why a call failed. For an answer that is no failure, the answer's kind. */
 export const reasonIn = (answer: Answer): Reason =>
   answer.kind === 'refused' || answer.kind === 'unavailable' ? whyOf(answer) : { reason: answer.kind };
+
+/** An answer that throttles every item is an answer that throttles the call, like a 429. */
+export const asThrottledCall = (answer: Answer, items: Call['items']): Answer => {
+  if (answer.kind !== 'results') return answer;
+  const [first, ...others] = items.map(({ id }) => answer.items.get(id));
+  if (first?.status !== 'throttled' || others.some((each) => each?.status !== 'throttled')) return answer;
+  const { usage } = answer;
+  return {
+    kind: 'unavailable',
+    ...whyOf(first),
+    mayRetryAtOnce: false,
+    throttled: true,
+    ...(usage === undefined ? {} : { usage }),
+  };
+};
 
 export interface Downstream {
   /**

@@ -5,8 +5,8 @@
 
 import { isObject, parseJson, rawElements, rawMembers } from '../../util/json-text.ts';
 import { type Millis, TASK_ID_PATTERN, type TaskId } from '../ids.ts';
-import { RESULT_MAX_BYTES, type TaskError } from '../tasks/task.ts';
-import type { Answer, Call, CallItem, ItemAnswer, Reason } from './downstream.ts';
+import { type Outcome, RESULT_MAX_BYTES, type TaskError } from '../tasks/task.ts';
+import { type Answer, type Call, type CallItem, type ItemAnswer, isOutcome, type Reason } from './downstream.ts';
 import { failureIn, HINT } from './foreign-shape.ts';
 
 /**
@@ -50,11 +50,8 @@ export const readBody = async (
  *
  * @param requireResults whether an answer without results is an error: `downstream.requireResults`
  */
-export const readAnswer = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
-  // A configured header counts before the body.
-  const read = readStatus(answer, items, requireResults);
-  return { ...read, ...usageOf(inHeader(answer.usage)) };
-};
+export const readAnswer = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer =>
+  readStatus(answer, () => readResults(answer, items, requireResults));
 
 const inHeader = (text: string | null | undefined): number | undefined =>
   typeof text === 'string' && /^\d{1,12}(?:\.\d{1,6})?$/.test(text.trim()) ? Number(text) : undefined;
@@ -68,11 +65,22 @@ const USAGE_MAX = 1e12;
 export const usageOf = (usage: unknown): Pick<Answer, 'usage'> =>
   typeof usage === 'number' && usage >= 0 && usage <= USAGE_MAX ? { usage } : {};
 
-const readStatus = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
+/**
+ * What an HTTP answer means, by its status.
+ *
+ * @param readSuccess what a 2xx answer means
+ */
+export const readStatus = (answer: HttpAnswer, readSuccess: () => Answer): Answer => ({
+  ...byStatus(answer, readSuccess),
+  // A configured header counts before the body.
+  ...usageOf(inHeader(answer.usage)),
+});
+
+const byStatus = (answer: HttpAnswer, readSuccess: () => Answer): Answer => {
   const { status, retryAfter } = answer;
   const reason = `answered ${status}`;
   const quote = quoted(answer.body);
-  if (status >= 200 && status < 300) return readResults(answer, items, requireResults);
+  if (status >= 200 && status < 300) return readSuccess();
   if (isTransient(status))
     return {
       kind: 'unavailable',
@@ -110,13 +118,15 @@ const suspectOf = (status: number): Pick<Extract<Answer, { kind: 'refused' }>, '
 const isMisconfiguration = (status: number): boolean =>
   (status >= 300 && status < 400) || status === 401 || status === 403 || status === 404 || status === 405;
 
+/** The downstream may have done the work, but its answer is too large to be read. */
+export const tooLarge = ({ status }: HttpAnswer): Answer => ({
+  kind: 'refused',
+  suspect: 'its-answer',
+  reason: `answered ${status} with more than ${ANSWER_MAX_BYTES} bytes`,
+});
+
 const readResults = (answer: HttpAnswer, items: Call['items'], requireResults: boolean | null): Answer => {
-  if (answer.isCut)
-    return {
-      kind: 'refused',
-      suspect: 'its-answer',
-      reason: `answered ${answer.status} with more than ${ANSWER_MAX_BYTES} bytes`,
-    };
+  if (answer.isCut) return tooLarge(answer);
   const unreadable = (what: string, quote = answer.body, mayRetryAtOnce = true): Answer => ({
     kind: 'unavailable',
     reason: `answered ${answer.status} ${what}`,
@@ -181,32 +191,34 @@ const collect = (
       if (typeof id === 'string' && TASK_ID_PATTERN.test(id) && foreignIds.length < IDS_SHOWN) foreignIds.push(id);
     }
     // If an item has two results, the first one stands, as for a task. An answer that asks for a retry is no result.
-    else if ((answers.get(id as TaskId)?.status ?? 'retry') === 'retry')
-      answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
+    else if (!isOutcome(answers.get(id as TaskId))) answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
   }
   return { items: answers, foreign, ...(foreignIds.length > 0 ? { foreignIds } : {}) };
 };
 
-const UNKNOWN_STATUS = 'gave an unknown status (legal are "succeeded", "failed" and "retry")';
+const UNKNOWN_STATUS = 'gave an unknown status (legal are "succeeded", "failed", "retry" and "throttled")';
 
 /** Reads the answer about one item, or one input. @param raw the answer as it was written */
 export const readItem = (result: Record<string, unknown>, raw: string): ItemAnswer => {
   switch (result.status) {
-    case 'succeeded': {
-      const text = rawMembers(raw).get('result');
-      if (text === undefined) return { status: 'succeeded' };
-      const bytes = Buffer.byteLength(text);
-      return bytes <= RESULT_MAX_BYTES
-        ? { status: 'succeeded', result: text }
-        : { status: 'succeeded', resultOmitted: bytes };
-    }
+    case 'succeeded':
+      return succeededWith(rawMembers(raw).get('result'));
     case 'failed':
       return { status: 'failed', error: readError(result.error, raw) };
     case 'retry':
       return { status: 'retry', reason: 'asked to retry', quote: readError(result.error, raw).message };
+    case 'throttled':
+      return { status: 'throttled', reason: 'throttled this task', quote: readError(result.error, raw).message };
     default:
       return { status: 'retry', reason: UNKNOWN_STATUS, ...quoted(rawMembers(raw).get('status') ?? 'none') };
   }
+};
+
+/** The outcome of an item that succeeded. @param result JSON text, which is not stored if it is too large */
+export const succeededWith = (result: string | undefined): Outcome => {
+  if (result === undefined) return { status: 'succeeded' };
+  const bytes = Buffer.byteLength(result);
+  return bytes <= RESULT_MAX_BYTES ? { status: 'succeeded', result } : { status: 'succeeded', resultOmitted: bytes };
 };
 
 /**
@@ -226,11 +238,11 @@ const readError = (error: unknown, raw: string): TaskError => {
 };
 
 /** A shortened text. `toWellFormed`: DynamoDB cannot store half a surrogate pair. */
-const shortened = (text: string, length: number): string =>
+export const shortened = (text: string, length: number): string =>
   (text.length <= length ? text : `${text.slice(0, length)}… (${text.length} characters)`).toWellFormed();
 
 /** The start of a body on one line, for users. */
-const quoted = (body: string): Pick<Reason, 'quote'> => {
+export const quoted = (body: string): Pick<Reason, 'quote'> => {
   const line = body
     .slice(0, 400)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

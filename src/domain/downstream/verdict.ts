@@ -1,7 +1,7 @@
 /** What a call's answer means for each of its items. Pure. */
 import type { TaskId } from '../ids.ts';
 import type { Outcome, TaskError, TaskResult } from '../tasks/task.ts';
-import { type Answer, type CallItem, inFull, type Reason, whyOf } from './downstream.ts';
+import { type Answer, type CallItem, inFull, isOutcome, type Reason, whyOf } from './downstream.ts';
 
 /** The fields of an item that its result needs. */
 type Identified = Pick<TaskResult, 'id' | 'payloadRow'>;
@@ -12,6 +12,8 @@ type Identified = Pick<TaskResult, 'id' | 'payloadRow'>;
 export interface Verdict<Item extends CallItem> extends Reason {
   readonly results: readonly TaskResult[];
   readonly open: readonly Item[];
+  /** The open items that the downstream throttled one by one. Absent if there are none. */
+  readonly throttled?: ReadonlySet<TaskId>;
 }
 
 export const verdictOf = <Item extends CallItem & Identified>(
@@ -65,16 +67,21 @@ type ResultsAnswer = Extract<Answer, { kind: 'results' }>;
 const sortItems = <Item extends CallItem & Identified>(given: ResultsAnswer, items: readonly Item[]): Verdict<Item> => {
   const results: TaskResult[] = [];
   const open: Item[] = [];
+  const throttled = new Set<TaskId>();
   const reasons: Reason[] = [];
+  // If an item fails in the end, its reason is not that others were throttled.
+  const lesser: Reason[] = [];
   for (const item of items) {
     const answer = given.items.get(item.id);
-    if (answer && answer.status !== 'retry') results.push(resultOf(item, answer));
+    if (isOutcome(answer)) results.push(resultOf(item, answer));
     else {
       open.push(item);
-      reasons.push(answer ? whyOf(answer) : leftOut(given));
+      if (answer?.status === 'throttled') throttled.add(item.id);
+      (answer?.status === 'throttled' ? lesser : reasons).push(answer ? whyOf(answer) : leftOut(given));
     }
   }
-  return { results, open, ...(reasons[0] ?? { reason: '' }) };
+  const why = reasons[0] ?? lesser[0] ?? { reason: '' };
+  return { results, open, ...why, ...(throttled.size > 0 ? { throttled } : {}) };
 };
 
 const leftOut = ({ foreign, foreignIds }: ResultsAnswer): Reason => {

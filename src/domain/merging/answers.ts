@@ -1,7 +1,7 @@
 /** What a merged job's answer means for each request. A request succeeds when all of its inputs have succeeded. */
 
 import { isObject, rawElements } from '../../util/json-text.ts';
-import type { Answer, ItemAnswer } from '../downstream/downstream.ts';
+import { type Answer, type ItemAnswer, isOutcome } from '../downstream/downstream.ts';
 import { readItem } from '../downstream/http-answer.ts';
 import type { TaskId } from '../ids.ts';
 import { type Outcome, RESULT_MAX_BYTES } from '../tasks/task.ts';
@@ -82,14 +82,14 @@ const readInputs = (raw: string, { toDo }: Plan) => {
     const key = isObject(each) ? keyOf(each.key) : undefined;
     if (!isObject(each) || key === undefined || !asked.has(key)) foreign += 1;
     // As for items, the first result stands. An answer that asks for a retry is no result.
-    else if ((answers.get(key)?.status ?? 'retry') === 'retry') answers.set(key, readItem(each, texts[index] ?? '{}'));
+    else if (!isOutcome(answers.get(key))) answers.set(key, readItem(each, texts[index] ?? '{}'));
   }
   return { answers, foreign };
 };
 
 /**
  * A request fails if one of its inputs failed, with the error of the first failed input. Otherwise the request is
- * retried if one of its inputs must be retried.
+ * retried if one of its inputs must be retried. It is throttled if its open inputs are.
  */
 const together = (keys: readonly InputKey[], answers: ReadonlyMap<InputKey, ItemAnswer>): ItemAnswer => {
   const parts = keys.map((key) => ({ key, answer: answers.get(key) ?? LEFT_OUT }));
@@ -100,9 +100,10 @@ const together = (keys: readonly InputKey[], answers: ReadonlyMap<InputKey, Item
         error: { ...answer.error, message: `input ${shortened(key)}: ${answer.error.message}` },
       };
   for (const { key, answer } of parts)
-    if (answer.status === 'retry') {
+    if (answer.status === 'retry' || answer.status === 'throttled') {
       const quote = [`input ${shortened(key)}`, ...(answer.quote === undefined ? [] : [answer.quote])].join(': ');
-      return { status: 'retry', reason: answer.reason, quote };
+      const isThrottled = parts.every((each) => isOutcome(each.answer) || each.answer.status === 'throttled');
+      return { status: isThrottled ? 'throttled' : 'retry', reason: answer.reason, quote };
     }
   return resultOf(parts);
 };

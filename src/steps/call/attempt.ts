@@ -20,7 +20,14 @@ import {
 import { callRecord, isFailure } from '../../domain/batches/call-record.ts';
 import type { OpenTask } from '../../domain/batches/members.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import { type Answer, type Reason, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
+import {
+  type Answer,
+  asThrottledCall,
+  type Reason,
+  reasonIn,
+  traceparentOf,
+  whyOf,
+} from '../../domain/downstream/downstream.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { isLimited } from '../../domain/limits/limits.ts';
@@ -162,10 +169,19 @@ const callForPart = async (
     // A failed part is not called again at once, because other parts are called first (H8). A test is one call (O4).
     const isOneCall = run.isTest || (run.isIsolating && items.length > 1);
     const mayRepeat = answer.kind === 'unavailable' && answer.mayRetryAtOnce && !isOneCall;
-    const isAtOnce = answer.kind === 'results' || mayRepeat;
+    const isAtOnce = (answer.kind === 'results' && !verdict.throttled) || mayRepeat;
     if (open.length > 0 && isAtOnce && call < retry.immediate && (await mayCall(deps, run, open))) continue;
     const is = suspect ? 'refused' : answer.kind === 'unavailable' ? 'put-off' : 'accepted';
-    return { is, ...(suspect ? { suspect } : {}), answer, wasAnswered, ...whyOf(verdict), items: open };
+    const { throttled } = verdict;
+    return {
+      is,
+      ...(suspect ? { suspect } : {}),
+      answer,
+      wasAnswered,
+      ...whyOf(verdict),
+      items: open,
+      ...(throttled ? { throttled } : {}),
+    };
   }
 };
 
@@ -192,11 +208,12 @@ const callOnce = async (
 ): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
-  const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
+  const said = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
+  const answer = asThrottledCall(said, items);
   if (isWithoutCall(answer)) return answer;
   const weight = await countUsage(deps, batch, calling.grants, answer.usage);
   if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);
-  const { reason: said, ...quote } = reasonIn(answer);
+  const { reason, ...quote } = reasonIn(answer);
   const took = deps.machine.now() - from;
   const ids = items.map(({ id }) => id);
   calls.push(callRecord({ attempt, at: from, took }, answer, ids, membersOf(batch)));
@@ -207,7 +224,7 @@ const callOnce = async (
     attempt,
     items: items.length,
     took,
-    answer: said,
+    answer: reason,
     isError: isFailure(answer),
     traceparent: traceparentOf({ batchId, attempt }),
     ...(weight === undefined ? {} : { weight }),

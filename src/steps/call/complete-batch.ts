@@ -9,6 +9,7 @@ import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '..
 import { lastCalls } from '../../domain/batches/call-record.ts';
 import type { Members, OpenTask } from '../../domain/batches/members.ts';
 import { type CompletionMessage, printBatch } from '../../domain/batches/messages.ts';
+import { sparedFor } from '../../domain/batches/sparing.ts';
 import { RESULTS_RULE, requiresResults } from '../../domain/config/endpoints.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type Answer, type ItemAnswer, whyOf } from '../../domain/downstream/downstream.ts';
@@ -25,7 +26,7 @@ import { type Next, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { reportForeign } from './answers.ts';
-import { comeBack, finish, giveUp } from './end-attempt.ts';
+import { comeBack, finish, giveUp, only, spentOf } from './end-attempt.ts';
 import { settleLeases } from './moments.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 
@@ -152,7 +153,7 @@ const record = async (
   const tally = new Tally(deps, batch, operation, members);
   // A lost payload existed when the call was made, and is not needed for a result.
   const open = [...members.open, ...members.lost.map((lost): OpenTask => ({ ...lost, payload: '' }))];
-  const { results, open: left, ...why } = verdictOf(answer, open);
+  const { results, open: left, throttled, ...why } = verdictOf(answer, open);
   await tally.record(results, countedAttempts);
   if (left.length === 0 && !isRunning) {
     await settleLeases(deps, batch, batch.grants ?? []);
@@ -172,7 +173,7 @@ const record = async (
   if (isRunning) return awaitAttempt(deps, message, batch);
   // The job's other items will still be reported, or another call will include them.
   if (had.length === 0 || !had.every(({ id }) => answer.items.has(id))) return 'end';
-  return tryAgain(deps, run, tally, { ...why, items: left });
+  return tryAgain(deps, run, tally, { ...why, items: left, ...(throttled ? { throttled } : {}) });
 };
 
 const allEnded = async ({ tasks }: CallDeps, items: readonly OpenTask[]): Promise<boolean> => {
@@ -188,19 +189,25 @@ const tryAgain = async (
   left: Left,
 ): Promise<Next> => {
   const { machine, report } = deps;
-  const { batch, operation, countedAttempts, attempt } = run;
+  const { batch, operation, attempt } = run;
   await settleLeases(deps, batch, batch.grants ?? []);
+  const { countedAttempts, spared } = spentOf(run, [left]);
   if (countedAttempts >= operation.retry.maxAttempts) {
-    await giveUp(run, tally, [left]);
-    return finish(deps, run, tally);
+    await giveUp(
+      run,
+      tally,
+      only([left], ({ id }) => !spared.has(id)),
+    );
+    const [others] = only([left], ({ id }) => spared.has(id));
+    return others ? tryAgain(deps, run, tally, others) : finish(deps, run, tally);
   }
-  const delayed = machine.now() + retryDelay(operation.retry, countedAttempts, machine.random());
+  const delayed = machine.now() + retryDelay(operation.retry, Math.max(1, countedAttempts), machine.random());
   // Do not start before the time that is already set: open items, or an attempt whose results could not be stored, may
   // have to wait for a pause.
   const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
   const open = left.items.map(({ id }) => id);
-  const rest = { open, counts: tally.counts, calls: lastCalls(batch.calls), ...parts };
+  const rest = { open, counts: tally.counts, calls: lastCalls(batch.calls), ...parts, ...sparedFor({ open }, spared) };
   const ended = {
     ...rest,
     lastAttempt: lastAttempt(left, { attempt, endedAt: machine.now(), open: open.length, pending: 0 }),

@@ -5,6 +5,8 @@
 
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
 import { lastCalls } from '../../domain/batches/call-record.ts';
+import type { OpenTask } from '../../domain/batches/members.ts';
+import { type Spent, sparedFor, sparedIn, spentBy } from '../../domain/batches/sparing.ts';
 import { failuresAlone, isProven } from '../../domain/batches/suspicion.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
@@ -32,9 +34,30 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all
   // last failure.
   const counts = !(judgement.pause || run.isTest) || isProven(run.batch, run.state);
   const rest = await withoutSpent(run, tally, counts ? all : withoutFailedAlone(all));
-  const when = nextAttempt(deps.machine, run, rest, judgement.pause, tally);
-  if (when) return postpone(deps, run, tally, rest, when, judgement, grants);
-  await giveUp(run, tally, rest.left, isSuspected(run, rest, tally));
+  return close(deps, run, tally, rest, judgement, grants);
+};
+
+/** Postpones the batch if an open item has attempts left. Otherwise fails the open items. */
+const close = async (
+  deps: CallDeps,
+  run: Attempt,
+  tally: Tally,
+  rest: Rest,
+  judgement: Judgement,
+  grants: readonly Grant[] | undefined,
+): Promise<Next> => {
+  const { countedAttempts, spared } = spentOf(run, rest.left);
+  const when = nextAttempt(deps.machine, { ...run, countedAttempts }, rest, judgement.pause, tally);
+  if (when) return postpone(deps, run, tally, rest, { ...when, spared }, judgement, grants);
+  const isSpared = ({ id }: OpenTask) => spared.has(id);
+  await giveUp(
+    run,
+    tally,
+    only(rest.left, (item) => !isSpared(item)),
+    isSuspected(run, rest, tally),
+  );
+  const others = only(rest.left, isSpared);
+  if (others.length > 0) return close(deps, run, tally, { ...withoutParts(rest), left: others }, judgement, grants);
   if (rest.pending.length === 0) return finish(deps, run, tally);
   return postpone(
     deps,
@@ -46,6 +69,24 @@ export const endAttempt = async (deps: CallDeps, run: Attempt, tally: Tally, all
     grants,
   );
 };
+
+/** H5. The attempts that open items have used. The look at a batch without attempts left is no attempt. */
+export const spentOf = (
+  { batch, operation, countedAttempts }: Pick<Attempt, 'batch' | 'operation' | 'countedAttempts'>,
+  left: readonly Left[],
+): Spent =>
+  spentBy(
+    left.flatMap(({ items }) => items.map(({ id }) => id)),
+    Math.min(countedAttempts, operation.retry.maxAttempts),
+    sparedIn(batch),
+    new Set(left.flatMap(({ throttled }) => [...(throttled ?? [])])),
+  );
+
+/** Some of the open items, with the reasons why they are open. */
+export const only = (left: readonly Left[], isOne: (item: OpenTask) => boolean): readonly Left[] =>
+  left.map((each) => ({ ...each, items: each.items.filter(isOne) })).filter(({ items }) => items.length > 0);
+
+const withoutParts = ({ parts: _, failedAlone: __, ...rest }: Rest): Rest => rest;
 
 /**
  * H8. Fails the task that was called alone, if its calls have failed `maxAttempts` times, and the downstream works. The
@@ -78,7 +119,7 @@ const postpone = async (
   run: Attempt,
   tally: Tally,
   rest: Rest,
-  { isExtended = run.batch.suspicion?.isExtended, inVain = 0, ...when }: When,
+  { isExtended = run.batch.suspicion?.isExtended, inVain = 0, spared = new Map(), ...when }: When,
   { pause, suspicion }: Judgement,
   grants: readonly Grant[] | undefined,
 ): Promise<Next> => {
@@ -88,7 +129,7 @@ const postpone = async (
   const open = left.flatMap(({ items }) => items.map(({ id }) => id));
   const count = open.length + pending.length;
   // The sizes of parts refer to the order of the open members.
-  const isAll = pending.length === 0 && open.length === membersOf(batch).length && !when.parts;
+  const isAll = pending.length === 0 && open.length === membersOf(batch).length && !when.parts && spared.size === 0;
   const until = pendingUntil(deps, run, rest);
   const why: Reason = left[0] ?? { reason: 'its job reports later' };
   const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
@@ -98,6 +139,7 @@ const postpone = async (
   const failures = when.parts && partFailuresOf(run, rest);
   const ended = {
     ...fault,
+    ...sparedFor(remaining, spared),
     ...(failures?.some((each) => each > 0) ? { partFailures: failures } : {}),
     counts: tally.counts,
     lastAttempt: lastAttempt(why, { attempt, endedAt: deps.machine.now(), open: count, pending: pending.length }),

@@ -1,6 +1,7 @@
 /** When a batch's next attempt is due, whether its last one counts, and the parts in which it calls (H5, H8). */
 
 import { halvesOf } from '../../domain/batches/bisect.ts';
+import type { Spared } from '../../domain/batches/sparing.ts';
 import { isProven, mostInVain, proofsAgainst } from '../../domain/batches/suspicion.ts';
 import type { RetryPolicy } from '../../domain/config/policies.ts';
 import { attemptTime } from '../../domain/config/resolved.ts';
@@ -14,6 +15,7 @@ import type { Attempt, Rest, Tally } from './tally.ts';
 
 /** When the next attempt is due, how many attempts count so far, and its parts. */
 export type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split' | 'parts'> & {
+  readonly spared?: Spared;
   readonly isExtended?: boolean;
   readonly inVain?: number;
 };
@@ -21,6 +23,7 @@ export type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split' | 'pa
 /**
  * When the batch is due next. Undefined if no task is open or no attempt is left.
  *
+ * @param run with the attempts that the open items have used: {@link spentBy}
  * @param pause the operation's pause, if every call of the attempt failed.
  */
 export const nextAttempt = (
@@ -39,8 +42,15 @@ export const nextAttempt = (
   const inVain = isVain ? (batch.suspicion?.inVain ?? 0) : 0;
   const next = { ...splitAfter(run, rest), ...(rest.parts ? { parts: rest.parts } : {}), inVain };
   if (rest.cut && hasProgressed(run, rest, tally))
-    return { retryAt: rest.cut.isLate ? now - 1 : now + delay(), countedAttempts: countedAttempts - 1, ...next };
+    return {
+      retryAt: rest.cut.isLate ? now - 1 : now + delay(),
+      countedAttempts: Math.max(0, countedAttempts - 1),
+      ...next,
+    };
   if (rest.left.length === 0) return undefined;
+  // O5. Every item that is left was throttled alone, so the attempt does not count for any of them.
+  if (rest.left.every(({ items, throttled }) => throttled?.size === items.length))
+    return { retryAt: now + delay(run.attempt), countedAttempts, ...next };
   // While the circuit is open or half-open, an attempt counts only if other calls have succeeded since the batch's earlier
   // failure, or if its answer could not be read, because then the call may have had its effects. A throttled attempt
   // never counts, because the tasks are not at fault (O5).

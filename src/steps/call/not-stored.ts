@@ -89,7 +89,8 @@ export const takesPlace = ({ attempt, startedBy, uncounted = 0 }: Batch, marked:
 export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unknown): Promise<Next> => {
   const { batches, machine, queues, report } = deps;
   const { batch, attempt, countedAttempts } = run;
-  const { id: batchId, operation, open, pending, split, parts, partFailures, suspicion, counts = NONE } = batch;
+  const { id: batchId, operation, open, pending, split, parts, partFailures, spared, suspicion } = batch;
+  const { counts = NONE } = batch;
   const uncounted = (batch.uncounted ?? 0) + 1;
   const now = machine.now();
   const backoff = Math.min(MAX_DELAY, 2 ** uncounted * SECOND);
@@ -105,6 +106,7 @@ export const comeBackUncounted = async (deps: CallDeps, run: Attempt, cause: unk
     ...(split === undefined ? {} : { split }),
     ...(parts ? { parts } : {}),
     ...(partFailures ? { partFailures } : {}),
+    ...(spared ? { spared } : {}),
     ...(suspicion ? { suspicion } : {}),
   };
   const unfinished = { open: unfinishedOf(batch).length, pending: pending?.ids.length ?? 0 };

@@ -51,6 +51,8 @@ export interface Attempt {
 /** Items that are still open, and why. */
 export interface Left extends Reason {
   readonly items: readonly OpenTask[];
+  /** The items that the last call throttled one by one. Absent if there are none. */
+  readonly throttled?: ReadonlySet<TaskId>;
 }
 
 /**
@@ -200,7 +202,10 @@ export class Collected {
     if (end.items.length > 0) this.#smallestLeft = Math.min(this.#smallestLeft, size);
     if (end.is === 'put-off') this.#smallest = Math.min(this.#smallest, size);
     if (end.answer.kind === 'pending') this.#pending.push(...end.items.map(({ id }) => id));
-    else if (end.items.length > 0) this.#left.push({ ...whyOf(end), items: end.items });
+    else if (end.items.length > 0) {
+      const { items, throttled } = end;
+      this.#left.push({ ...whyOf(end), items, ...(throttled ? { throttled } : {}) });
+    }
   }
 
   cut(parts: Parts<OpenTask>, isLate: boolean): Rest {
