@@ -3,13 +3,15 @@
  * batch handler's bundle contains the clients.
  */
 import { timed } from '../src/aws/call-time.ts';
-import { type DownstreamTarget, inRegionOf } from '../src/domain/config/endpoints.ts';
+import type { Signer } from '../src/aws/signed-request.ts';
+import { type DownstreamTarget, type HttpTarget, hasOwnFormat, inRegionOf } from '../src/domain/config/endpoints.ts';
 import { type Config, operationFor } from '../src/domain/config/resolved.ts';
 import { type Environment, optionalSetting } from '../src/domain/deployed/environment.ts';
 import type { Downstream } from '../src/domain/downstream/downstream.ts';
 import type { Secrets } from '../src/domain/downstream/secret.ts';
 import type { Millis, OperationName } from '../src/domain/ids.ts';
 import { httpDownstream } from '../src/downstreams/http.ts';
+import type { CallSurroundings } from '../src/downstreams/http-format.ts';
 import { queueDownstream } from '../src/downstreams/queue.ts';
 import type { Machine, Report } from '../src/ports/machine.ts';
 import type { ProcessedKeys } from '../src/ports/processed.ts';
@@ -56,7 +58,11 @@ interface Given {
 const makeDownstream = (target: DownstreamTarget, { environment, host, now, secrets }: Given): Downstream => {
   switch (target.kind) {
     case 'http':
-      return httpDownstream(target, { now, secrets });
+      return makeHttp(target, {
+        now,
+        secrets,
+        ...(host.services ? {} : { signer: () => signerOf(environment, host) }),
+      });
     case 'lambda': {
       const at = host.services?.lambda ?? inRegionOf(target.function);
       if ('missing' in at) return unreachable(at.missing);
@@ -83,6 +89,21 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
     case 'queue':
       return queueDownstream(target, clientOfQueue(target.name, environment, host));
   }
+};
+
+/** Code for formats and authorizations is loaded on demand, because most operations need none. */
+const makeHttp = (target: HttpTarget, surroundings: CallSurroundings): Downstream =>
+  hasOwnFormat(target)
+    ? whenCalled(async () => {
+        const { formattedDownstream } = await import('../src/downstreams/formatted-http.ts');
+        return formattedDownstream(target, surroundings);
+      })
+    : httpDownstream(target, surroundings);
+
+/** The clients' own credentials, which the batch handler's role has. */
+const signerOf = ({ AWS_REGION }: Environment, { clients }: Host): Signer => {
+  const { credentials, sha256, region } = clients.sqs.config;
+  return { region: AWS_REGION ?? region, credentials, sha256 };
 };
 
 /** @param load loads a downstream that does not interpret job reports itself. */

@@ -5,6 +5,7 @@
  */
 import { Aws } from 'aws-cdk-lib';
 import type { Destination, DownstreamTarget, Headers, SecretRef } from '../src/domain/config/endpoints.ts';
+import { type Auth, secretsOfAuth } from '../src/domain/config/http-format.ts';
 
 /** Actions on one resource. */
 export interface Right {
@@ -57,11 +58,17 @@ const requestRights = ({
     value === null || typeof value === 'string' ? [] : [secretRight(value)],
   );
 
+/** The rights that an authorization needs: to read its secrets, or to do what a signed request asks for. */
+const authRights = (auth: Auth | null): Right[] => [
+  ...secretsOfAuth(auth).map(secretRight),
+  ...(auth?.kind === 'sigv4' ? [{ actions: [auth.action], resource: auth.resource }] : []),
+];
+
 /** The rights to call a downstream. */
 export const downstreamRights = (target: DownstreamTarget): Right[] => {
   switch (target.kind) {
     case 'http':
-      return requestRights(target);
+      return [...requestRights(target), ...authRights(target.auth)];
     case 'lambda':
       return [{ actions: ['lambda:InvokeFunction'], resource: arnOf('lambda', 'function:', target.function) }];
     case 'step-functions':

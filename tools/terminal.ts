@@ -17,7 +17,8 @@ export const printJson = (json: string): string =>
 /** Origin and path of a URL. The rest may contain passwords or keys. */
 export const withoutSecrets = (url: string): string => {
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
+  // A URL may name grouping fields in braces, which `URL` encodes.
+  return `${origin}${pathname}`.replaceAll('%7B', '{').replaceAll('%7D', '}');
 };
 
 /** Location of a downstream, without secrets. */

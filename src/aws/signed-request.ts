@@ -28,9 +28,11 @@ export interface SignedRequest {
   readonly init: RequestInit;
 }
 
-/** The returned function takes an `init` whose headers are a plain object, and whose body is a string. */
+/**
+ * @param service the name of the service in signatures
+ * @returns a function that takes an `init` whose headers are a plain object, and whose body is a string. */
 export const requestSigner = (
-  service: SigningService,
+  service: string,
   signer: Signer,
 ): ((address: string, init: RequestInit) => Promise<SignedRequest>) => {
   const signature = new SignatureV4({ service, ...signer });

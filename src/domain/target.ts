@@ -40,6 +40,23 @@ export const targetOf = (grouping: Grouping, payload: object, id: TaskId, text: 
 /** A name or value in a Target. Encodes `~` as well, because it begins the shard's suffix. */
 export const encoded = (text: string): string => encodeURIComponent(text).replaceAll('~', '%7E');
 
+/** The grouping fields of a Target, and their values, as they are encoded in it. */
+export const fieldsOf = (target: Target): ReadonlyMap<string, string> =>
+  new Map(
+    target
+      .replace(/~\d+$/, '')
+      .split('/')
+      .slice(1)
+      .map((part) => {
+        const end = part.indexOf('=');
+        return [part.slice(0, end), part.slice(end + 1)] as const;
+      }),
+  );
+
+/** The grouping fields of a Target, and their values. */
+export const valuesIn = (target: Target): ReadonlyMap<string, string> =>
+  new Map([...fieldsOf(target)].map(([name, value]) => [decodeURIComponent(name), decodeURIComponent(value)]));
+
 const groupingValue = (payload: object, key: string, text: string): string | Problem => {
   const path = `payload.${key}`;
   const names = key.split('.');

@@ -1,6 +1,7 @@
 /** The headers that a configuration adds to a request: plain values, secret values, and the signatures. */
 
 import type { Headers, SecretRef } from '../domain/config/endpoints.ts';
+import type { Method } from '../domain/config/http-format.ts';
 import { type Secrets, SecretUnreadable } from '../domain/downstream/secret.ts';
 import { SIGNATURE_HEADER, SIGNATURE_V2_HEADER, sign } from '../domain/downstream/signature.ts';
 import type { Millis } from '../domain/ids.ts';
@@ -11,9 +12,11 @@ export interface Surroundings {
   readonly secrets: Secrets;
 }
 
-/** What a configuration says about the requests to one URL. All of them are POST. */
+/** What a configuration says about the requests to one URL. */
 export interface Sender {
   readonly url: string;
+  /** @default 'POST' */
+  readonly method?: Method;
   readonly headers: Headers;
   /** Secret that signs each request. */
   readonly secret: SecretRef | null;
@@ -26,19 +29,23 @@ export interface Content {
   readonly idempotencyKey: string;
 }
 
-/**
- * @param signal stops waiting for a secret. The read of the secret continues, because other requests may wait for the
- * same secret
- * @throws SecretUnreadable, or the reason of the signal
- */
+/** @throws SecretUnreadable, or the reason of the signal */
 export const headersFor = (
   sender: Sender,
   content: Content,
   surroundings: Surroundings,
   signal: AbortSignal,
-): Promise<Record<string, string>> =>
+): Promise<Record<string, string>> => untilAborted(readHeaders(sender, content, surroundings), signal);
+
+/**
+ * Stops waiting when the signal is aborted. The work goes on, because other requests may wait for the same secret or
+ * token.
+ *
+ * @throws the reason of the signal
+ */
+export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   Promise.race([
-    readHeaders(sender, content, surroundings),
+    work,
     new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     }),
@@ -51,7 +58,7 @@ const readHeaders = async (
 ): Promise<Record<string, string>> => {
   const configured = await Promise.all(
     Object.entries(sender.headers).map(
-      async ([name, value]) => [name, typeof value === 'string' ? value : await readHeader(secrets, value)] as const,
+      async ([name, value]) => [name, typeof value === 'string' ? value : await readLine(secrets, value)] as const,
     ),
   );
   const { secret } = sender;
@@ -60,7 +67,7 @@ const readHeaders = async (
 };
 
 const signaturesOf = (
-  { url, legacySignature }: Sender,
+  { url, method = 'POST', legacySignature }: Sender,
   { body, idempotencyKey }: Content,
   key: string,
   now: Millis,
@@ -68,7 +75,7 @@ const signaturesOf = (
   const { pathname, search } = new URL(url);
   return {
     ...(legacySignature ? { [SIGNATURE_HEADER]: sign(key, body, now) } : {}),
-    [SIGNATURE_V2_HEADER]: sign(key, body, now, { method: 'POST', path: pathname + search, idempotencyKey }),
+    [SIGNATURE_V2_HEADER]: sign(key, body, now, { method, path: pathname + search, idempotencyKey }),
   };
 };
 
@@ -82,7 +89,7 @@ const readKey = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
  * Reads a secret for a header. Removes a line break at its end, because editors add one. Refuses other invalid
  * characters here, because the error of `fetch` would show the secret.
  */
-const readHeader = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
+export const readLine = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
   const text = (await secrets.read(ref)).replace(/[\r\n]+$/, '');
   if (!/^[\t\x20-\x7e]+$/.test(text))
     throw new SecretUnreadable(ref, 'a header needs one line of printable ASCII characters: store such a value');

@@ -1,4 +1,4 @@
-/** The HTTP downstream: one POST per batch. */
+/** The HTTP downstream: one request per batch. */
 
 import type { HttpTarget } from '../domain/config/endpoints.ts';
 import {
@@ -11,42 +11,92 @@ import {
   traceparentOf,
 } from '../domain/downstream/downstream.ts';
 import { type HttpAnswer, readAnswer, readBody, whyNoAnswer } from '../domain/downstream/http-answer.ts';
+import type { HttpCall } from '../domain/downstream/http-request.ts';
 import { parseRetryAfter } from '../domain/downstream/retry.ts';
 import { SecretUnreadable } from '../domain/downstream/secret.ts';
-import { headersFor, type Surroundings } from './http-headers.ts';
+import { type CallSurroundings, type HttpFormat, type HttpRequest, NotAuthorized } from './http-format.ts';
+import { headersFor } from './http-headers.ts';
 
-/** A downstream at `target.url`. */
-export const httpDownstream = (target: HttpTarget, surroundings: Surroundings): Downstream => ({
+/**
+ * A downstream at `target.url`.
+ *
+ * @param format of its calls. By default Groupage's own
+ */
+export const httpDownstream = (
+  target: HttpTarget,
+  surroundings: CallSurroundings,
+  format: HttpFormat = ownFormat(target),
+): Downstream => ({
   async call(call: Call): Promise<Answer> {
-    let answer: HttpAnswer;
+    const written = format.write(call);
+    if ('kind' in written) return written;
     try {
-      answer = await post(target, call, surroundings);
+      const answer = await exchange(target, { ...call, items: written.items }, written, format, surroundings);
+      return format.read(written, answer);
     } catch (cause) {
-      if (cause instanceof SecretUnreadable)
-        return { kind: 'unavailable', reason: cause.message, mayRetryAtOnce: false };
-      // The call got no answer (refused, reset, timed out, half a body). The next attempt may succeed.
-      return { kind: 'unavailable', reason: whyNoAnswer(cause, target.timeout), mayRetryAtOnce: true };
+      return format.unanswered(written, whyNotSent(cause, target));
     }
-    return readAnswer(answer, call.items, target.requireResults);
   },
 });
 
-const post = async (target: HttpTarget, call: Call, surroundings: Surroundings): Promise<HttpAnswer> => {
+/** The calls and answers of docs/reference/downstream-call.md. */
+const ownFormat = ({ url, method, requireResults }: HttpTarget): HttpFormat => ({
+  write: (call) => ({
+    url,
+    method,
+    contentType: 'application/json',
+    body: printCall(call),
+    items: call.items,
+    unfit: new Map(),
+  }),
+  read: ({ items }, answer) => readAnswer(answer, items, requireResults),
+  unanswered: (_, answer) => answer,
+  authorizer: { authorize: async (request) => request, renews: () => false },
+});
+
+const whyNotSent = (cause: unknown, { timeout }: HttpTarget): Answer => {
+  if (cause instanceof NotAuthorized) return cause.answer;
+  if (cause instanceof SecretUnreadable) return { kind: 'unavailable', reason: cause.message, mayRetryAtOnce: false };
+  // The call got no answer (refused, reset, timed out, half a body). The next attempt may succeed.
+  return { kind: 'unavailable', reason: whyNoAnswer(cause, timeout), mayRetryAtOnce: true };
+};
+
+const exchange = async (
+  target: HttpTarget,
+  call: Call,
+  written: HttpCall,
+  { authorizer }: HttpFormat,
+  surroundings: CallSurroundings,
+): Promise<HttpAnswer> => {
   const signal = AbortSignal.timeout(target.timeout);
-  const body = printCall(call);
+  const { url, method, body, contentType } = written;
   const key = idempotencyKey(call);
-  const configured = await headersFor(target, { body, idempotencyKey: key }, surroundings, signal);
-  const response = await fetch(target.url, {
-    method: 'POST',
-    headers: {
-      ...configured,
-      'content-type': 'application/json',
-      // A kept connection may be dead after a pause of the function. Its reset would not say whether the batch arrived, so
-      // no call may use it again.
-      connection: 'close',
-      'idempotency-key': key,
-      [TRACE_HEADER]: traceparentOf(call),
-    },
+  const configured = await headersFor({ ...target, url, method }, { body, idempotencyKey: key }, surroundings, signal);
+  const headers = {
+    ...configured,
+    'content-type': contentType,
+    'idempotency-key': key,
+    [TRACE_HEADER]: traceparentOf(call),
+  };
+  const request = { url, method, headers, body };
+  const authorized = await authorizer.authorize(request, signal);
+  const answer = await post(target, authorized, surroundings, signal);
+  // A token may be revoked before it expires. Such a call had no effect.
+  if (answer.status !== 401 || !authorizer.renews(authorized)) return answer;
+  return post(target, await authorizer.authorize(request, signal), surroundings, signal);
+};
+
+const post = async (
+  { usageHeader }: HttpTarget,
+  { url, method, headers, body }: HttpRequest,
+  { now, send = fetch }: CallSurroundings,
+  signal: AbortSignal,
+): Promise<HttpAnswer> => {
+  const response = await send(url, {
+    method,
+    // A kept connection may be dead after a pause of the function. Its reset would not say whether the batch arrived, so
+    // no call may use it again. The header is no part of a signature.
+    headers: { ...headers, connection: 'close' },
     body,
     // A redirect would send the batch to an address that is not in the configuration.
     redirect: 'manual',
@@ -55,8 +105,8 @@ const post = async (target: HttpTarget, call: Call, surroundings: Surroundings):
   return {
     status: response.status,
     contentType: response.headers.get('content-type'),
-    ...(target.usageHeader === null ? {} : { usage: response.headers.get(target.usageHeader) }),
-    retryAfter: parseRetryAfter(response.headers.get('retry-after'), surroundings.now()),
+    ...(usageHeader === null ? {} : { usage: response.headers.get(usageHeader) }),
+    retryAfter: parseRetryAfter(response.headers.get('retry-after'), now()),
     ...(await readBody(response.body ?? [])),
   };
 };

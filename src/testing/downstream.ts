@@ -1,5 +1,6 @@
 /** The test's own batch API in the form that the batch handler calls. */
 
+import type { DownstreamTarget } from '../domain/config/endpoints.ts';
 import { type Config, operationFor } from '../domain/config/resolved.ts';
 import {
   type Answer,
@@ -9,6 +10,7 @@ import {
   printEvent,
   reasonIn,
 } from '../domain/downstream/downstream.ts';
+import { type HttpCall, withUnfit, writeCall } from '../domain/downstream/http-request.ts';
 import type { Millis } from '../domain/ids.ts';
 import type { Life } from '../processes/process.ts';
 import { InjectedFault } from '../virtual/faults.ts';
@@ -19,7 +21,7 @@ import { isTestFailure, TestbedMisused } from './failures.ts';
 import { type InjectedAnswer, type Mishaps, spanOf } from './mishaps.ts';
 import type { Pace } from './pace.ts';
 import { jsonOf, type Reader, readerOf, withoutStatus } from './replies.ts';
-import type { DownstreamAnswer, DownstreamFunction, ReceivedCall } from './wire.ts';
+import type { DownstreamAnswer, DownstreamFunction, ReceivedCall, ReceivedRequest } from './wire.ts';
 
 /** A call that reached a downstream. */
 export interface LoggedCall extends ReceivedCall {
@@ -72,35 +74,58 @@ export const bedDownstream = (world: Downstreams, { gate, function: fn }: Life):
 
 const logged = async (world: Downstreams, call: Call): Promise<Answer> => {
   const { scheduler } = world.pace;
+  const target = operationFor(world.config, call.operation).downstream;
+  const written = target.kind === 'http' ? writeCall(target, call) : undefined;
+  if (written && 'kind' in written) return written;
+  const sent = written ? { ...call, items: written.items } : call;
+  const request = written && target.kind === 'http' && target.request ? requestOf(written) : undefined;
+  const asked: Asked = { call: sent, received: received(sent, request), target };
   const from = scheduler.now;
-  const index = world.calls.push({ ...received(call), at: new Date(from) }) - 1;
-  const answer = await answerOf(world, call);
+  const index = world.calls.push({ ...asked.received, at: new Date(from) }) - 1;
+  const answer = await answerOf(world, asked);
   const said = inFull(reasonIn(answer));
   world.calls[index] = { ...(world.calls[index] as LoggedCall), answer: said, took: scheduler.now - from };
-  return answer;
+  return written ? withUnfit(answer, written.items, written.unfit) : answer;
 };
 
-/** The request in the form in which a receiver parses it. */
-const received = (call: Call): ReceivedCall => JSON.parse(printEvent(call)) as ReceivedCall;
+/** A call, and what its receiver gets. */
+interface Asked {
+  readonly call: Call;
+  readonly received: ReceivedCall;
+  readonly target: DownstreamTarget;
+}
 
-const answerOf = async (world: Downstreams, call: Call): Promise<Answer> => {
+const requestOf = ({ method, url, contentType, body }: HttpCall): ReceivedRequest => ({
+  method,
+  url,
+  contentType,
+  body,
+});
+
+/** The request in the form in which a receiver parses it. */
+const received = (call: Call, request: ReceivedRequest | undefined): ReceivedCall => ({
+  ...(JSON.parse(printEvent(call)) as ReceivedCall),
+  ...(request ? { request } : {}),
+});
+
+const answerOf = async (world: Downstreams, asked: Asked): Promise<Answer> => {
   const { scheduler } = world.pace;
-  const target = operationFor(world.config, call.operation).downstream;
+  const { call, target } = asked;
   const reader = readerOf(target, call, () => scheduler.now);
   const instead = world.mishaps.answerFor(call.operation);
   const own = ownOf(instead) ?? world.functions[call.operation] ?? SILENT;
   const tooLate = () => scheduler.wait(target.timeout).then(() => reader.late());
-  const asked = () => Promise.race([ask(world, own as DownstreamFunction, call, reader), tooLate()]);
+  const answer = () => Promise.race([ask(world, own as DownstreamFunction, asked, reader), tooLate()]);
   switch (instead) {
     case 'timeout':
       return tooLate();
     case 'network-error':
       return reader.unreachable(new Error('connection refused'));
     case 'reply-lost':
-      await asked();
+      await answer();
       return reader.unreachable(new Error('connection reset'));
     default:
-      return asked();
+      return answer();
   }
 };
 
@@ -111,10 +136,9 @@ const ownOf = (instead: InjectedAnswer | undefined): DownstreamFunction<never> |
 };
 
 /** Calls the test's own function. */
-const ask = async (world: Downstreams, own: DownstreamFunction, call: Call, reader: Reader): Promise<Answer> => {
-  const { kind } = operationFor(world.config, call.operation).downstream;
-  if (kind !== 'step-functions') return read(world, await outcome(world, own, call), reader);
-  execute(world, own, call);
+const ask = async (world: Downstreams, own: DownstreamFunction, asked: Asked, reader: Reader): Promise<Answer> => {
+  if (asked.target.kind !== 'step-functions') return read(world, await outcome(world, own, asked.received), reader);
+  execute(world, own, asked.call);
   return reader.answered(undefined);
 };
 
@@ -122,7 +146,7 @@ const ask = async (world: Downstreams, own: DownstreamFunction, call: Call, read
 const execute = (world: Downstreams, own: DownstreamFunction, asked: Call): void => {
   const call = world.executions.start(asked);
   if (!call) return;
-  outcome(world, own, call)
+  outcome(world, own, received(call, undefined))
     .then((end) => {
       world.executions.end(call);
       world.report(executionEvent(call, 'threw' in end ? end : { said: jsonOf(withoutStatus(end.said ?? {})) }));
@@ -136,10 +160,9 @@ const read = async ({ pace }: Downstreams, end: Outcome, reader: Reader): Promis
   // Reading a Response takes real time.
   pace.outside('an answer', async () => ('threw' in end ? reader.threw(end.threw) : reader.answered(end.said)));
 
-const outcome = async ({ pace }: Downstreams, own: DownstreamFunction, call: Call): Promise<Outcome> => {
+const outcome = async ({ pace }: Downstreams, own: DownstreamFunction, call: ReceivedCall): Promise<Outcome> => {
   try {
-    const work = (takes: (span: Millis) => Promise<void>) =>
-      own({ ...received(call), takes: (span) => takes(spanOf(span)) });
+    const work = (takes: (span: Millis) => Promise<void>) => own({ ...call, takes: (span) => takes(spanOf(span)) });
     return { said: await pace.outside(`the downstream of ${call.operation}`, work) };
   } catch (cause) {
     // A failed assertion of the test must not be read as a network error.

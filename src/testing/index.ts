@@ -55,4 +55,5 @@ export type {
   ItemResult,
   ReceivedCall,
   ReceivedItem,
+  ReceivedRequest,
 } from './wire.ts';

@@ -9,7 +9,8 @@ import {
 } from '../domain/config/endpoints.ts';
 import { answerOfFailure } from '../domain/downstream/aws-failure.ts';
 import type { Answer, Call } from '../domain/downstream/downstream.ts';
-import { type HttpAnswer, readAnswer, readBody, whyNoAnswer } from '../domain/downstream/http-answer.ts';
+import { type HttpAnswer, readBody, whyNoAnswer } from '../domain/downstream/http-answer.ts';
+import { readCall } from '../domain/downstream/http-request.ts';
 import {
   RESPONSE_MAX_BYTES,
   RESPONSE_TOO_LARGE,
@@ -36,7 +37,7 @@ export interface Reader {
 }
 
 /**
- * @param call the call whose answer is read
+ * @param call the call whose answer is read, with the items that it contains
  * @param now returns the virtual time
  */
 export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis): Reader => {
@@ -52,18 +53,19 @@ export const readerOf = (target: DownstreamTarget, call: Call, now: () => Millis
   }
 };
 
-const httpReader = (
-  { timeout, requireResults, usageHeader }: HttpTarget,
-  { items }: Call,
-  now: () => Millis,
-): Reader => {
+const httpReader = (target: HttpTarget, { items }: Call, now: () => Millis): Reader => {
+  const { timeout, usageHeader } = target;
   const failed = (cause: unknown): Answer => ({
     kind: 'unavailable',
     reason: whyNoAnswer(cause, timeout),
     mayRetryAtOnce: true,
   });
   return {
-    answered: async (said) => readAnswer(await httpAnswerOf(said, usageHeader, now()), items, requireResults),
+    answered: async (said) =>
+      // Without an answer, all items succeed in any format.
+      target.response && (said === undefined || said === null)
+        ? { kind: 'all-succeeded' }
+        : readCall(target, { items, unfit: new Map() }, await httpAnswerOf(said, usageHeader, now())),
     threw: failed,
     unreachable: failed,
     late: () => failed(new DOMException('too late', 'TimeoutError')),

@@ -21,6 +21,16 @@ export interface ReceivedCall<Payload extends object = Record<string, unknown>> 
   /** Idempotency key: the same for repeated calls with the same items. */
   readonly idempotencyKey: string;
   readonly traceparent: string;
+  /** The request as the batch API receives it, if the operation configures its format (`downstream.request`). */
+  readonly request?: ReceivedRequest;
+}
+
+/** A request in the format of a batch API. */
+export interface ReceivedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly contentType: string;
+  readonly body: string;
 }
 
 /** What a downstream can do during a call, apart from answering. */
@@ -35,7 +45,7 @@ export interface AtWork {
 /** The outcome of one item. */
 export type ItemResult =
   | { readonly id: string; readonly status: 'succeeded'; readonly result?: unknown }
-  | { readonly id: string; readonly status: 'failed' | 'retry'; readonly error?: ItemError };
+  | { readonly id: string; readonly status: 'failed' | 'retry' | 'throttled'; readonly error?: ItemError };
 
 /** Why an item failed, or is to be retried. */
 export type ItemError = string | { readonly code?: string; readonly message?: string; readonly retriable?: boolean };
@@ -43,7 +53,7 @@ export type ItemError = string | { readonly code?: string; readonly message?: st
 /** The outcome of one input of a merged call. */
 export interface InputResult {
   readonly key: unknown;
-  readonly status: 'succeeded' | 'failed' | 'retry';
+  readonly status: 'succeeded' | 'failed' | 'retry' | 'throttled';
   readonly error?: ItemError;
 }
 
@@ -63,6 +73,7 @@ export interface HttpReply {
  * - `{inputs}`: the outcome of each input of a merged call.
  * - `{pending: true}`: the downstream reports later, by `testbed.complete()`.
  * - `{status}` or a `Response`: this HTTP answer. Only for HTTP downstreams.
+ * - with `downstream.response`: a body in that format.
  *
  * `usage` is the weight that the call really used, under a limit that has `weight`.
  */

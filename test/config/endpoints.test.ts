@@ -25,7 +25,7 @@ describe('an invalid downstream is refused', () => {
     [{ kind: ['http'] }, `kind must be ${DOWNSTREAMS}, not a list`],
     [
       { ...HTTP, function: 'f' },
-      'function is unknown; known are kind, url, headers, secret, legacySignature, usageHeader, timeout, deadline, requireResults',
+      'function is unknown; known are kind, url, method, headers, auth, request, response, secret, legacySignature, usageHeader, timeout, deadline, requireResults',
     ],
     [
       { kind: 'lambda', function: 'f', url: URL_HERE },

@@ -88,12 +88,15 @@ describe('the settings of an operation', () => {
 
 type Schema = { readonly properties?: Record<string, Schema>; readonly anyOf?: Schema[]; readonly oneOf?: Schema[] };
 
+/** Settings that are shown as a whole. */
+const AS_A_WHOLE = ['downstream.request', 'downstream.response', 'downstream.auth'];
+
 /** The keys of a section that have values: those of its sections, of all kinds, instead of the sections. */
 const leaves = (schema: Schema, path: string): string[] => {
   const kinds = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const keys = kinds.flatMap(({ properties = {} }) => Object.entries(properties));
   const isReference = keys.every(([name]) => name === 'ssm' || name === 'secretsManager');
-  if (isReference) return [path];
+  if (isReference || AS_A_WHOLE.includes(path)) return [path];
   const isNullable = kinds.length > 1 && !schema.oneOf;
   return [
     ...(isNullable ? [path] : []),

@@ -1,32 +1,13 @@
 /** The product's own parsers read the configurations and messages of the pages. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { EXAMPLE_CONFIG, loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import { parseRegisterMessage } from '../../src/domain/register/register-message.ts';
 import { ROOT } from '../cli/groupage.ts';
 import { blocksOf, pages } from './blocks.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'groupage-docs-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** The imports that the pages use. */
-const ENTRY = /'(?:groupage\/config|\.\/src\/config\/index\.ts)'/;
-const ENTRY_HERE = JSON.stringify(join(ROOT, 'src/config/index.ts'));
-
-/** The configurations of a page, as its reader would save them. */
-const configsOf = async (page: string): Promise<readonly Config[]> => {
-  const shown = blocksOf(page).filter(({ text }) => text.includes('export default defineConfig('));
-  return Promise.all(
-    shown.map(({ text, at }) => {
-      const file = join(folder, `${at.replaceAll(/[^\w]/g, '-')}.ts`);
-      writeFileSync(file, text.replace(ENTRY, ENTRY_HERE));
-      return loadConfig(file);
-    }),
-  );
-};
+import { configsOf } from './configs.ts';
 
 /** Register messages: blocks of JSON, bodies of the AWS CLI, and arguments of `groupage send`. */
 const messagesOf = (page: string): readonly string[] => {
@@ -47,7 +28,7 @@ beforeAll(async () => {
 });
 
 it('every configuration is right', () => {
-  expect([...configs.values()].flat()).toHaveLength(13);
+  expect([...configs.values()].flat()).toHaveLength(15);
 });
 
 it('every message on the pages is valid under a configuration of the pages', async () => {

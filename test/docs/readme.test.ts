@@ -1,20 +1,17 @@
-/** The adapter in the README, against a server that answers like Expo's push API. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+/** The configurations for Expo on the pages, against a server that answers like Expo's push API. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ROOT } from '../cli/groupage.ts';
-import { blocksOf } from './blocks.ts';
-
-const FOLDER = join(ROOT, '.cache', `docs-readme-${process.pid}`);
-const ADDRESS = 'https://exp.host/--/api/v2/push/send';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { operationFor } from '../../src/domain/config/resolved.ts';
+import type { Call } from '../../src/domain/downstream/downstream.ts';
+import { formattedDownstream } from '../../src/downstreams/formatted-http.ts';
+import { batchId, id, NOW, operationName, someSecrets, target } from '../factories/factories.ts';
+import { configsOf } from './configs.ts';
 
 interface Notification {
   readonly to: string;
   readonly title: string;
 }
-type Adapter = (batch: { items: { id: string; payload: Notification }[] }) => Promise<unknown>;
 
 const requests: Notification[][] = [];
 let status = 200;
@@ -31,39 +28,46 @@ const expo = createServer(async (incoming, outgoing) => {
   outgoing.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ data: tickets }));
 });
 
-let adapter: Adapter;
 beforeAll(async () => {
   await new Promise<void>((resolve) => {
     expo.listen(0, '127.0.0.1', resolve);
   });
-  const text = blocksOf('README.md').find(({ title }) => title === 'expo-adapter.ts')?.text ?? '';
-  expect(text).toContain(ADDRESS);
-  mkdirSync(FOLDER, { recursive: true });
-  const file = join(FOLDER, 'expo-adapter.ts');
-  writeFileSync(file, text.replace(ADDRESS, `http://127.0.0.1:${(expo.address() as AddressInfo).port}/`));
-  ({ handler: adapter } = await import(/* @vite-ignore */ file));
 });
 afterAll(() => {
   expo.close();
-  rmSync(FOLDER, { recursive: true, force: true });
 });
 
-describe("the README's adapter", () => {
-  const batch = { items: ['ok', 'gone', 'busy'].map((to) => ({ id: `id-${to}`, payload: { to, title: 'Hello' } })) };
+const messages = ['ok', 'gone', 'busy'].map((to) => ({ to, title: 'Hello' }));
+const call: Call = {
+  batchId: batchId('send-push/project=shop#1#1'),
+  operation: operationName('send-push'),
+  target: target('send-push/project=shop'),
+  attempt: 1,
+  items: messages.map((message) => ({ id: id(message.to), payload: JSON.stringify({ project: 'shop', message }) })),
+};
 
-  it('sends one request per batch and returns a result per task', async () => {
-    expect(await adapter(batch)).toEqual({
-      results: [
-        { id: 'id-ok', status: 'succeeded', result: 'ticket-ok' },
-        { id: 'id-gone', status: 'failed', error: 'not registered' },
-        { id: 'id-busy', status: 'retry' },
-      ],
-    });
-    expect(requests).toEqual([batch.items.map(({ payload }) => payload)]);
-  });
-
-  it('throws if Expo refuses the request, so that it is retried', async () => {
+it.each(['README.md', 'docs/how-to/call-a-batch-api.md'])(
+  '%s: Expo gets one request per batch, and each task its result',
+  async (page) => {
+    const [config] = await configsOf(page);
+    const { downstream } = operationFor(config as NonNullable<typeof config>, call.operation);
+    if (downstream.kind !== 'http') throw new Error(`the downstream is of kind ${downstream.kind}`);
+    expect(downstream.url).toBe('https://exp.host/--/api/v2/push/send');
+    const url = `http://127.0.0.1:${(expo.address() as AddressInfo).port}/`;
+    const { call: send } = formattedDownstream(
+      { ...downstream, url, timeout: 200_000 },
+      { now: () => NOW, secrets: someSecrets({ '/expo/token': 't' }) },
+    );
+    requests.length = 0;
+    status = 200;
+    const answer = await send(call);
+    expect(answer.kind === 'results' && [...answer.items]).toMatchObject([
+      ['ok', { status: 'succeeded', result: '"ticket-ok"' }],
+      ['gone', { status: 'failed', error: { message: 'not registered' } }],
+      ['busy', { status: 'throttled' }],
+    ]);
+    expect(requests).toEqual([messages]);
     status = 429;
-    await expect(adapter(batch)).rejects.toThrow('Expo answered 429');
-  });
-});
+    expect(await send(call)).toMatchObject({ kind: 'unavailable', throttled: true });
+  },
+);

@@ -1,12 +1,12 @@
 /** The HTTP kind of downstream against malicious and broken servers. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Answer, traceparentOf } from '../../src/domain/downstream/downstream.ts';
 import { httpDownstream } from '../../src/downstreams/http.ts';
 import { aDownstream, batchId, id, NOW, operationName, someSecrets, target } from '../factories/factories.ts';
+import { ends, serve } from './serve.ts';
 
 const call = {
   batchId: batchId('ship/depot=MUC#1#1'),
@@ -14,21 +14,6 @@ const call = {
   target: target('ship/depot=MUC'),
   attempt: 1,
   items: [{ id: id('a'), payload: '{}' }],
-};
-
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
-
-const serve = async (listener: RequestListener): Promise<string> => {
-  const server = createServer({ maxHeaderSize: 1_048_576 }, listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  ends.push(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/batch`;
 };
 
 /** @param timeout in milliseconds; long if the call must not run into it */

@@ -2,7 +2,8 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from 'vitest';
 import type { ConfigInput } from '../../src/domain/config/schema/config.ts';
-import { localServices, missingHere, secretVariable } from '../../tools/local/services.ts';
+import { secretVariable } from '../../tools/local/secrets.ts';
+import { localServices, missingHere } from '../../tools/local/services.ts';
 import { startStack } from '../../tools/local/stack.ts';
 import { backendOf } from '../backends/here.ts';
 import { type Flow, flowOn } from '../end-to-end/flow.ts';

@@ -30,6 +30,7 @@ import { simulateCommand } from './commands/simulate/simulate.ts';
 import { statusCommand } from './commands/status.ts';
 import { targetsCommand } from './commands/targets.ts';
 import { tasksCommand } from './commands/tasks.ts';
+import { tryCommand } from './commands/try/try.ts';
 import { watchCommand } from './commands/watch.ts';
 
 /** All commands, with their options. */
@@ -62,6 +63,7 @@ export const program = (): Command => {
     auditCommand(),
     consoleCommand(),
     checkCommand(),
+    tryCommand(),
     devCommand(),
     simulateCommand(),
     completionCommand(),
@@ -77,7 +79,7 @@ const refusing = (command: Command): Command =>
   command.showHelpAfterError('(add --help to see the usage)').exitOverride();
 
 /** Commands that call no API. */
-const WITHOUT_STACK = ['check', 'simulate'];
+const WITHOUT_STACK = ['check', 'try', 'simulate'];
 
 /** Commands that print no data. */
 const WITHOUT_DATA = ['dev', 'completion'];

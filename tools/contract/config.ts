@@ -17,6 +17,24 @@ interface Row {
 const SECTIONS: Readonly<Record<string, Row>> = {
   $schema: { description: 'The JSON Schema that editors use to complete and check this file' },
   'limits.concurrency': { description: 'How much may be in progress at once' },
+  'auth.kind': { description: 'How a call proves who sends it' },
+  'auth.token': { description: 'The token' },
+  'auth.user': { description: 'The user name' },
+  'auth.password': { description: 'The password' },
+  'auth.key': { description: 'The key' },
+  'auth.header': { description: 'The header with the key' },
+  'auth.query': { description: 'The query parameter with the key' },
+  'auth.service': { description: "The service's name in the signature" },
+  'auth.region': { description: 'The region in the signature. Without it, the region of the stack' },
+  'auth.action': { description: "The one action that the batch handler's role may do" },
+  'auth.resource': { description: 'The one resource on which it may do this' },
+  'auth.tokenUrl': { description: 'The URL that issues tokens' },
+  'auth.clientId': { description: "The client's id" },
+  'auth.clientSecret': { description: "The client's secret" },
+  'auth.with': { description: 'Further parameters of the token request' },
+  'auth.sendIn': { description: "Whether the client's id and secret are in the header or in the body" },
+  'test.from': { description: 'The value is a number from this one on' },
+  'test.to': { description: 'The value is a number up to this one' },
   'operation.batch': { description: 'When a batch is sealed, and its limits' },
   'operation.concurrency': { description: 'How many batches may be in progress at once' },
   'operation.retry': { description: 'How failed calls are repeated' },
@@ -32,15 +50,23 @@ const SECTION_OF: Readonly<Record<string, string>> = {
   operations: 'operation',
   headers: 'secret',
   'limits.concurrency': 'limits.concurrency',
+  'response.succeeded': 'test',
+  'response.failed': 'test',
+  'response.throttled': 'test',
+  'response.retry': 'test',
+  'auth.token': 'secret',
+  'auth.password': 'secret',
+  'auth.key': 'secret',
+  'auth.clientSecret': 'secret',
 };
 
 /**
- * The rows of the tables in `docs/reference/configuration.md`, by key. Keys of an operation itself begin with
- * `operation.`, because some of them are also keys of the file. @param page the text of that page
+ * The rows of the tables of the pages, by key. Keys of an operation itself begin with
+ * `operation.`, because some of them are also keys of the file. @param text the text of the pages
  */
-const rowsOf = (page: string): ReadonlyMap<string, Row> =>
+const rowsOf = (text: string): ReadonlyMap<string, Row> =>
   new Map(
-    page.split(/^## /m).flatMap((section) => {
+    text.split(/^## /m).flatMap((section) => {
       const before = section.startsWith('An operation\n') ? 'operation.' : '';
       return rowsIn(section).map(([key, row]) => [key.includes('.') ? key : `${before}${key}`, row] as const);
     }),
@@ -87,7 +113,8 @@ const keysOf = (properties: Json, rows: ReadonlyMap<string, Row>, section: strin
     Object.entries(properties).map(([name, schema]) => {
       const key = section === '' ? name : `${section}.${name}`;
       const row = rows.get(key) ?? SECTIONS[key];
-      if (row === undefined) throw new Error(`docs/reference/configuration.md has no row for ${key}`);
+      if (row === undefined)
+        throw new Error(`neither docs/reference/configuration.md nor http-apis.md has a row for ${key}`);
       return [name, withRow(documented(schema, rows, SECTION_OF[key] ?? SECTION_OF[name] ?? name) as Json, row)];
     }),
   );
@@ -99,11 +126,15 @@ const withRow = ({ description: own, ...schema }: Json, { description, ...row }:
   ...schema,
 });
 
-const PAGE = new URL('../../docs/reference/configuration.md', import.meta.url);
+const PAGES = ['configuration.md', 'http-apis.md'].map(
+  (name) => new URL(`../../docs/reference/${name}`, import.meta.url),
+);
+
+const documentation = (): string => PAGES.map((page) => readFileSync(page, 'utf8')).join('\n## ');
 
 export const configFileSchema = (): Json => ({
   title: 'Configuration of Groupage',
   description:
     'groupage.config.json. `groupage check` also checks what this schema cannot: ranges of durations, URLs, names of headers, and combinations of values.',
-  ...(documented(jsonSchema(configSchema), rowsOf(readFileSync(PAGE, 'utf8')), '') as Json),
+  ...(documented(jsonSchema(configSchema), rowsOf(documentation()), '') as Json),
 });

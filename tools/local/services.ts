@@ -4,16 +4,12 @@
  */
 import { CreateQueueCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { ServiceAt, Services } from '../../lambdas/host.ts';
-import {
-  type Destination,
-  type DownstreamTarget,
-  queueNamed,
-  type SecretRef,
-} from '../../src/domain/config/endpoints.ts';
+import { type Destination, type DownstreamTarget, queueNamed } from '../../src/domain/config/endpoints.ts';
+import { secretsOfAuth } from '../../src/domain/config/http-format.ts';
 import type { Config } from '../../src/domain/config/resolved.ts';
 import type { Environment } from '../../src/domain/deployed/environment.ts';
-import { type Secrets, SecretUnreadable } from '../../src/domain/downstream/secret.ts';
 import { LOCAL_REGION } from './clients.ts';
+import { environmentSecrets, secretVariable } from './secrets.ts';
 
 const LAMBDA = 'AWS_ENDPOINT_URL_LAMBDA';
 const STEP_FUNCTIONS = 'AWS_ENDPOINT_URL_SFN';
@@ -40,35 +36,17 @@ const isLoopback = (address: string): boolean => {
   return url !== null && /^https?:$/.test(url.protocol) && /^(?:127\.[\d.]+|localhost|\[::1\])$/.test(url.hostname);
 };
 
-/** The environment variable of a secret: `GROUPAGE_SECRET_GROUPAGE_SIGNING` for `/groupage/signing`. */
-export const secretVariable = (ref: SecretRef): string => {
-  // For an ARN, use its last part.
-  const [name = ''] = ('ssm' in ref ? ref.ssm : ref.secretsManager).split(':').slice(-1);
-  return `GROUPAGE_SECRET_${name
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9]+/g, '_')
-    .replace(/^_|_$/g, '')}`;
-};
-
-const environmentSecrets = (environment: Environment): Secrets => ({
-  read: async (ref) => {
-    const text = environment[secretVariable(ref)];
-    if (!text)
-      throw new SecretUnreadable(
-        ref,
-        `set the environment variable ${secretVariable(ref)}, which replaces it on this machine`,
-      );
-    return text;
-  },
-});
-
 /** What the configuration needs and this machine lacks, one sentence each. */
 export const missingHere = (config: Config, environment: Environment): string[] => {
   const { lambda, stepFunctions, topics, eventBuses } = localServices(environment);
   const missingFor = (endpoint: DownstreamTarget | Destination): string[] => {
     switch (endpoint.kind) {
       case 'http':
-        return [endpoint.secret, ...Object.values(endpoint.headers)].flatMap((value) =>
+        return [
+          endpoint.secret,
+          ...Object.values(endpoint.headers),
+          ...secretsOfAuth('auth' in endpoint ? endpoint.auth : null),
+        ].flatMap((value) =>
           value === null || typeof value === 'string' || environment[secretVariable(value)]
             ? []
             : [`a secret is missing. Until you set ${secretVariable(value)}, calls that need this secret fail`],

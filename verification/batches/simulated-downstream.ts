@@ -17,6 +17,10 @@ import type { PoisonedDownstream } from './poison.ts';
 export const NOWHERE = {
   kind: 'http',
   url: 'http://127.0.0.1/',
+  method: 'POST',
+  auth: null,
+  request: null,
+  response: null,
   headers: {},
   secret: null,
   legacySignature: true,
@@ -129,7 +133,9 @@ const answerTo = ({ chaos, random, jobs }: DownstreamWorld, call: Call): Answer 
   if (call.items.length > mostItems) return { kind: 'refused', reason: 'answered 413', suspect: 'its-size' };
   if (call.items.some(({ id }) => isPoisoned(chaos, id)))
     return { kind: 'refused', reason: 'answered 400', suspect: 'an-item' };
-  return jobs && random.chance(pending) ? { kind: 'pending' } : asReceived(chaos, call, workAnswer(random, call));
+  return jobs && random.chance(pending)
+    ? { kind: 'pending' }
+    : asReceived(chaos, call, throttledIn(chaos, random, workAnswer(random, call)));
 };
 
 const busyAnswer = (random: Random): Answer =>
@@ -150,6 +156,16 @@ const workAnswer = (random: Random, { items, inputs }: Call): Answer => {
   if (kind === 7) return { kind: 'refused', reason: 'answered 409' };
   return { kind: 'results', items: someResults(random, items), foreign: random.int(0, 1) };
 };
+
+/** Throttles some of the items that a downstream answers with results: in half of the schedules. */
+const throttledIn = (chaos: Chaos, random: Random, answer: Answer): Answer => {
+  const share = chaos.chanceOf('throttled items').pick([0, 0, 0.2, 0.7]);
+  if (share === 0 || answer.kind !== 'results') return answer;
+  const items = new Map([...answer.items].map(([id, each]) => [id, random.chance(share) ? THROTTLED : each] as const));
+  return { ...answer, items };
+};
+
+const THROTTLED: ItemAnswer = { status: 'throttled', reason: 'queue full' };
 
 /** Results of most items. Some of these results ask for a retry. */
 const someResults = (random: Random, items: Call['items']): ReadonlyMap<TaskId, ItemAnswer> => {

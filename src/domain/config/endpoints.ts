@@ -10,6 +10,7 @@
 
 import type { Problem } from '../../util/problems.ts';
 import type { Millis } from '../ids.ts';
+import type { Auth, Method, RequestFormat, ResponseFormat } from './http-format.ts';
 
 /** Where a secret is stored. No configuration contains its text. */
 export type SecretRef =
@@ -39,8 +40,15 @@ interface Answering extends Timed {
 /** A batch API behind one URL. */
 export interface HttpTarget extends Answering {
   readonly kind: 'http';
+  /** In its path, a grouping field in braces stands for its value. */
   readonly url: string;
+  readonly method: Method;
   readonly headers: Headers;
+  readonly auth: Auth | null;
+  /** The format of the calls. Null for Groupage's own. */
+  readonly request: RequestFormat | null;
+  /** The format of the answers. Null for Groupage's own. */
+  readonly response: ResponseFormat | null;
   /** Signs every call. */
   readonly secret: SecretRef | null;
   /** Whether signed calls have the header `Groupage-Signature` too, which covers the body only. */
@@ -48,6 +56,10 @@ export interface HttpTarget extends Answering {
   /** The header of a response that contains the weight that the call really used. Null if there is none. */
   readonly usageHeader: string | null;
 }
+
+/** Whether calls differ from those of docs/reference/downstream-call.md by more than their method. */
+export const hasOwnFormat = ({ url, auth, request, response }: HttpTarget): boolean =>
+  auth !== null || request !== null || response !== null || url.includes('{');
 
 /** A Lambda function that receives a batch and returns what an HTTP downstream would send as its body. */
 export interface LambdaTarget extends Answering {

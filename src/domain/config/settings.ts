@@ -3,6 +3,7 @@
 import type { Millis } from '../ids.ts';
 import { type Duration, printDuration } from './duration.ts';
 import type { DownstreamTarget, Headers } from './endpoints.ts';
+import type { Auth } from './http-format.ts';
 import { MEANINGS, type SettingPath } from './meanings.ts';
 import type { Config, Operation } from './resolved.ts';
 
@@ -35,10 +36,16 @@ const withoutLiterals = (headers: Headers): Headers =>
     Object.entries(headers).map(([name, value]) => [name, typeof value === 'string' ? HIDDEN : value]),
   );
 
+/** As for headers, nothing but the names of parameters tells whether they are secrets. */
+const withoutParameters = (auth: Auth | null): unknown =>
+  auth?.kind === 'oauth2' ? { ...auth, tokenUrl: withoutQuery(auth.tokenUrl), with: withoutLiterals(auth.with) } : auth;
+
 /** A URL may contain a key in its query. */
 const withoutQuery = (url: string): string => {
   const { origin, pathname, search, hash } = new URL(url);
-  return `${origin}${pathname}${search || hash ? `?${HIDDEN}` : ''}`;
+  // `URL` encodes the braces around grouping fields.
+  const path = pathname.replaceAll('%7B', '{').replaceAll('%7D', '}');
+  return `${origin}${path}${search || hash ? `?${HIDDEN}` : ''}`;
 };
 
 type OfKind<Kind extends DownstreamTarget['kind']> = Extract<DownstreamTarget, { readonly kind: Kind }>;
@@ -74,6 +81,10 @@ const OF_OPERATION: SettingsOf<Operation> = {
   shards: ({ shards }) => shards,
   'downstream.kind': ({ downstream }) => downstream.kind,
   'downstream.url': onlyOf(['http'], ({ url }) => withoutQuery(url)),
+  'downstream.method': onlyOf(['http'], ({ method }) => method),
+  'downstream.auth': onlyOf(['http'], ({ auth }) => withoutParameters(auth)),
+  'downstream.request': onlyOf(['http'], ({ request }) => request),
+  'downstream.response': onlyOf(['http'], ({ response }) => response),
   'downstream.function': onlyOf(['lambda'], (of) => of.function),
   'downstream.stateMachine': onlyOf(['step-functions'], ({ stateMachine }) => stateMachine),
   'downstream.name': onlyOf(['queue'], ({ name }) => name),

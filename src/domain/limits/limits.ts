@@ -3,7 +3,7 @@
 import type { Limit } from '../config/limits.ts';
 import type { Config, Operation } from '../config/resolved.ts';
 import type { LimitName, Millis, OperationName, Target } from '../ids.ts';
-import { encoded } from '../target.ts';
+import { encoded, fieldsOf } from '../target.ts';
 import { LEASE, LIMITED_LEASE, SECOND } from '../timings.ts';
 import { type Allowance, countsWeight, type Grant } from './bucket.ts';
 import type { BucketId } from './bucket-id.ts';
@@ -156,19 +156,6 @@ const keyIn = (target: Target, key: readonly string[] | 'target' | null): string
   const fields = fieldsOf(target);
   return `#${key.map((name) => `${encoded(name)}=${fields.get(encoded(name)) ?? ''}`).join('/')}`;
 };
-
-/** The grouping fields of a Target, and their values, as they are encoded in it. */
-const fieldsOf = (target: Target): ReadonlyMap<string, string> =>
-  new Map(
-    target
-      .replace(/~\d+$/, '')
-      .split('/')
-      .slice(1)
-      .map((part) => {
-        const end = part.indexOf('=');
-        return [part.slice(0, end), part.slice(end + 1)] as const;
-      }),
-  );
 
 /**
  * What a bucket allows, by its name. Undefined if no limit of the configuration has this bucket.

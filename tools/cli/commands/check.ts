@@ -80,6 +80,9 @@ const calls = ({
     : (circuit.failures !== 5 || circuit.coolDown !== 30_000) &&
       `the circuit opens after ${circuit.failures} failures in a row, for ${printDuration(circuit.coolDown)}`,
   !retry.bisect && 'a failing batch is not halved',
+  downstream.kind === 'http' && downstream.request !== null && `calls are sent as ${downstream.request.as}`,
+  downstream.kind === 'http' && downstream.response !== null && 'answers are read in the format of the API',
+  downstream.kind === 'http' && downstream.auth !== null && `calls are authorized (${downstream.auth.kind})`,
   'secret' in downstream && downstream.secret !== null && 'calls are signed',
   'usageHeader' in downstream &&
     downstream.usageHeader !== null &&

@@ -6,7 +6,8 @@ import type * as z from 'zod';
 import { TARGET_MAX_BYTES } from '../../ids.ts';
 import { MINUTE } from '../../timings.ts';
 import { printDuration } from '../duration.ts';
-import { ITEMS_MAX_BYTES } from '../endpoints.ts';
+import { type HttpTarget, ITEMS_MAX_BYTES } from '../endpoints.ts';
+import { placesIn } from '../http-format.ts';
 import { attemptTime } from '../resolved.ts';
 import { type OperationShape, operationShape } from './operation.ts';
 import { fault } from './rules.ts';
@@ -142,9 +143,72 @@ const checkSignature: Check = ({ downstream }, context) => {
     );
 };
 
+const checkUrl: Check = ({ downstream, target }, context) => {
+  if (downstream.kind !== 'http') return;
+  const { fields, isInPath } = placesIn(downstream.url);
+  const at = ['downstream', 'url'];
+  if (!isInPath)
+    fault(context, at, 'may have braces only in its path, each around one grouping field: /batches/{carrier}');
+  const unknown = fields.find((field) => !target.includes(field));
+  if (unknown !== undefined)
+    fault(
+      context,
+      at,
+      `names {${unknown}}, which is not in "target": only grouping fields are the same for a whole batch`,
+    );
+};
+
+const checkFormat: Check = ({ downstream, merge }, context) => {
+  if (downstream.kind !== 'http') return;
+  const { request, response, requireResults } = downstream;
+  const own = request ? 'request' : 'response';
+  if (merge && (request || response))
+    fault(
+      context,
+      ['downstream', own],
+      'cannot be combined with merge, whose calls have inputs: leave one of the two out',
+    );
+  if (response && requireResults !== null)
+    fault(
+      context,
+      ['downstream', 'requireResults'],
+      'has no meaning with downstream.response, which says what a success is',
+    );
+  if (response?.id && request && request.item.id === null)
+    fault(
+      context,
+      ['downstream', 'response', 'id'],
+      'needs downstream.request.item.id: otherwise the API does not know the ids of the tasks',
+    );
+};
+
+/** The header that an authorization sets, in lower case. Null if it sets none. */
+const headerOf = (auth: HttpTarget['auth']): string | null => {
+  if (auth === null) return null;
+  return auth.kind === 'api-key' ? (auth.header?.toLowerCase() ?? null) : 'authorization';
+};
+
+const checkAuth: Check = ({ downstream }, context) => {
+  if (downstream.kind !== 'http') return;
+  const header = headerOf(downstream.auth);
+  const twice = Object.keys(downstream.headers).find((name) => name.toLowerCase() === header);
+  if (twice !== undefined)
+    fault(context, ['downstream', 'headers', twice], 'is set by downstream.auth too: leave one of the two out');
+};
+
 /** Reports every invalid combination of an operation's values. */
 const checkTogether: Check = (operation, context) => {
-  for (const check of [checkTarget, checkSize, checkWait, checkCaps, checkTimes, checkSignature])
+  for (const check of [
+    checkTarget,
+    checkSize,
+    checkWait,
+    checkCaps,
+    checkTimes,
+    checkSignature,
+    checkUrl,
+    checkFormat,
+    checkAuth,
+  ])
     check(operation, context);
 };
 

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { MINUTE } from '../../timings.ts';
 import type { DownstreamTarget } from '../endpoints.ts';
 import { HEADER_NAME, headersSchema, secretSchema } from './headers.ts';
+import { authSchema, requestSchema, responseSchema } from './http-format.ts';
 import { busName, functionName, machineName, queueName, topicName } from './names.ts';
 import { DAY, duration, formed, must, mustUnseen, section } from './rules.ts';
 
@@ -38,7 +39,11 @@ const downstreamKinds = {
   http: section({
     kind: z.literal('http'),
     url,
+    method: z.enum(['POST', 'PUT', 'PATCH'], must('"POST", "PUT" or "PATCH"')).default('POST'),
     headers: headersSchema,
+    auth: authSchema(url),
+    request: requestSchema,
+    response: responseSchema,
     secret: secretSchema.nullable().default(null),
     legacySignature,
     usageHeader,

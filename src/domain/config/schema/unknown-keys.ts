@@ -4,6 +4,7 @@ import type { Problem } from '../../../util/problems.ts';
 import { nearest } from '../nearest.ts';
 import { destinationKeys, downstreamKeys } from './endpoints.ts';
 import { secretKeys } from './headers.ts';
+import { authKeys, formatKeys } from './http-format.ts';
 import { limitKeys } from './limits.ts';
 import { operationKeys } from './operation.ts';
 import { alarmKeys, fanOutKeys, listKeys, registerKeys } from './sections.ts';
@@ -43,7 +44,10 @@ const knownAt = (input: unknown, path: Path): readonly string[] => {
   if (section === 'alarms') return alarmKeys;
   if (section === 'limits') return limitKeys[String(parts[0] ?? 'limit')] ?? [];
   const within = section === 'destinations' ? ['destination', ...parts] : parts;
-  const [part = 'operation', inside] = within;
+  const [part = 'operation', inside, ...deeper] = within;
+  if (part === 'downstream' && inside === 'auth' && deeper.length === 0) return authKeys[kindAt(input, path)] ?? [];
+  if (part === 'downstream' && (inside === 'request' || inside === 'response'))
+    return formatKeys[[inside, ...deeper].join('.')] ?? [];
   // `inside` is a secret: the secret of the calls, or of one header.
   if (inside !== undefined) return secretKeys;
   if (part === 'downstream') return downstreamKeys[kindAt(input, path)] ?? [];
