@@ -3,7 +3,6 @@
  * batch handler's bundle contains the clients.
  */
 import { timed } from '../src/aws/call-time.ts';
-import type { Signer } from '../src/aws/signed-request.ts';
 import { type DownstreamTarget, type HttpTarget, hasOwnFormat, inRegionOf } from '../src/domain/config/endpoints.ts';
 import { type Config, operationFor } from '../src/domain/config/resolved.ts';
 import { type Environment, optionalSetting } from '../src/domain/deployed/environment.ts';
@@ -61,7 +60,7 @@ const makeDownstream = (target: DownstreamTarget, { environment, host, now, secr
       return makeHttp(target, {
         now,
         secrets,
-        ...(host.services ? {} : { signer: () => signerOf(environment, host) }),
+        ...(host.services ? {} : { sign: signerOf(environment, host) }),
       });
     case 'lambda': {
       const at = host.services?.lambda ?? inRegionOf(target.function);
@@ -100,11 +99,14 @@ const makeHttp = (target: HttpTarget, surroundings: CallSurroundings): Downstrea
       })
     : httpDownstream(target, surroundings);
 
-/** The clients' own credentials, which the batch handler's role has. */
-const signerOf = ({ AWS_REGION }: Environment, { clients }: Host): Signer => {
-  const { credentials, sha256, region } = clients.sqs.config;
-  return { region: AWS_REGION ?? region, credentials, sha256 };
-};
+/** Signs with the credentials of the clients, which are those of the batch handler's role. */
+const signerOf =
+  ({ AWS_REGION }: Environment, { clients }: Host): NonNullable<CallSurroundings['sign']> =>
+  async (request, as) => {
+    const { callSigner } = await import('../src/aws/signed-request.ts');
+    const { credentials, sha256, region } = clients.sqs.config;
+    return callSigner(() => ({ region: AWS_REGION ?? region, credentials, sha256 }))(request, as);
+  };
 
 /** @param load loads a downstream that does not interpret job reports itself. */
 const whenCalled = (load: () => Promise<Pick<Downstream, 'call'>>): Downstream => {

@@ -39,7 +39,7 @@ export const requestSigner = (
   return async (address, init) => {
     const { protocol, host, hostname, port, pathname, searchParams } = new URL(address);
     const path = strictly(pathname);
-    const query = Object.fromEntries(searchParams);
+    const query = queryOf(searchParams);
     const { headers } = await signature.sign({
       method: init.method ?? 'GET',
       protocol,
@@ -55,12 +55,40 @@ export const requestSigner = (
   };
 };
 
+/** A call of a batch API, as src/downstreams makes it. */
+interface SignedCall<Method extends string> {
+  readonly url: string;
+  readonly method: Method;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Signs calls of batch APIs. @param signer returns what signs, with the region of the process */
+export const callSigner =
+  (signer: () => Signer) =>
+  async <Method extends string>(
+    { url, method, headers, body }: SignedCall<Method>,
+    { service, region }: { readonly service: string; readonly region: string | null },
+  ): Promise<SignedCall<Method>> => {
+    const sign = requestSigner(service, { ...signer(), ...(region === null ? {} : { region }) });
+    const { address, init } = await sign(url, { method, headers, body });
+    return { url: address, method, headers: init.headers as Record<string, string>, body };
+  };
+
 /** Encodes text as the signature does, including the characters that `encodeURIComponent` leaves unchanged. */
 const strictly = (encoded: string): string =>
   encoded.replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
+type Query = Record<string, string[]>;
+
+/** A query may name a parameter several times. */
+const queryOf = (parameters: URLSearchParams): Query =>
+  Object.fromEntries([...parameters.keys()].map((name) => [name, parameters.getAll(name)]));
+
 /** Prints a query. `URLSearchParams` would print a space as `+`, which the signature treats as a plus sign. */
-const textOf = (query: Readonly<Record<string, string>>): string => {
-  const parts = Object.entries(query).map((pair) => pair.map((text) => strictly(encodeURIComponent(text))).join('='));
+const textOf = (query: Query): string => {
+  const parts = Object.entries(query).flatMap(([name, values]) =>
+    values.map((value) => [name, value].map((text) => strictly(encodeURIComponent(text))).join('=')),
+  );
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 };

@@ -43,30 +43,18 @@ const authorized = async (request: HttpRequest, auth: Fixed, surroundings: CallS
       return { ...request, url: url.href };
     }
     case 'sigv4':
-      return signed(request, auth, surroundings.signer);
+      if (surroundings.sign) return surroundings.sign(request, auth);
+      throw new NotAuthorized({
+        kind: 'unavailable',
+        reason:
+          'the call cannot be signed without AWS credentials (downstream.auth, kind sigv4): the local stack has none, and groupage try needs --aws',
+        mayRetryAtOnce: false,
+      });
   }
 };
 
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-
-/** The module is loaded on demand, because few configurations need it. */
-const signed = async (
-  { url, method, headers, body }: HttpRequest,
-  { service, region }: Extract<Auth, { kind: 'sigv4' }>,
-  signer: CallSurroundings['signer'],
-): Promise<HttpRequest> => {
-  if (!signer)
-    throw new NotAuthorized({
-      kind: 'unavailable',
-      reason: 'the call cannot be signed: the local stack has no AWS credentials (downstream.auth, kind sigv4)',
-      mayRetryAtOnce: false,
-    });
-  const { requestSigner } = await import('../aws/signed-request.ts');
-  const sign = requestSigner(service, { ...signer(), ...(region === null ? {} : { region }) });
-  const { address, init } = await sign(url, { method, headers, body });
-  return { url: address, method, headers: init.headers as Record<string, string>, body };
-};
 
 interface Token {
   readonly text: string;
@@ -98,7 +86,10 @@ const oauthAuthorizer = (auth: OAuth, surroundings: CallSurroundings, timeout: M
   };
   return {
     authorize: async (request, signal) => {
-      const { text } = await untilAborted(current(), signal);
+      const { text } = await untilAborted(current(), signal).catch((cause: unknown) => {
+        if (!signal.aborted) throw cause;
+        throw new NotAuthorized(unavailable(whyNoAnswer(signal.reason, timeout)));
+      });
       return withHeader(request, 'authorization', bearer(text));
     },
     renews: ({ headers }) => {

@@ -1,6 +1,5 @@
 /** What differs between the HTTP calls of batch APIs: their format, and how they are authorized. */
-import type { Signer } from '../aws/signed-request.ts';
-import type { Method } from '../domain/config/http-format.ts';
+import type { Auth, Method } from '../domain/config/http-format.ts';
 import type { Answer, Call } from '../domain/downstream/downstream.ts';
 import type { HttpAnswer } from '../domain/downstream/http-answer.ts';
 import type { HttpCall } from '../domain/downstream/http-request.ts';
@@ -9,10 +8,10 @@ import type { Surroundings } from './http-headers.ts';
 /** What the calls of a batch API need in addition to their target. */
 export interface CallSurroundings extends Surroundings {
   /**
-   * The credentials of the batch handler, for requests that are signed with Signature Version 4.
-   * @default - such requests fail
+   * Signs a request with Signature Version 4, with the credentials of the process.
+   * @default - calls that need it fail
    */
-  readonly signer?: () => Signer;
+  readonly sign?: (request: HttpRequest, as: Extract<Auth, { kind: 'sigv4' }>) => Promise<HttpRequest>;
   /** Sends a request. @default - `fetch` */
   readonly send?: typeof fetch;
 }

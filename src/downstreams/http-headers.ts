@@ -35,7 +35,13 @@ export const headersFor = (
   content: Content,
   surroundings: Surroundings,
   signal: AbortSignal,
-): Promise<Record<string, string>> => untilAborted(readHeaders(sender, content, surroundings), signal);
+): Promise<Record<string, string>> =>
+  untilAborted(
+    Promise.all([readHeaders(sender, surroundings), signaturesFor(sender, content, surroundings)]).then((all) =>
+      Object.assign({}, ...all),
+    ),
+    signal,
+  );
 
 /**
  * Stops waiting when the signal is aborted. The work goes on, because other requests may wait for the same secret or
@@ -51,19 +57,27 @@ export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<
     }),
   ]);
 
-const readHeaders = async (
+/** The configured headers. @throws SecretUnreadable */
+export const readHeaders = async (
+  { headers }: Pick<Sender, 'headers'>,
+  { secrets }: Surroundings,
+): Promise<Record<string, string>> => {
+  const configured = await Promise.all(
+    Object.entries(headers).map(
+      async ([name, value]) => [name, typeof value === 'string' ? value : await readLine(secrets, value)] as const,
+    ),
+  );
+  return Object.fromEntries(configured);
+};
+
+/** The signatures of a request to `sender.url`. Empty if it is not signed. @throws SecretUnreadable */
+export const signaturesFor = async (
   sender: Sender,
   content: Content,
   { now, secrets }: Surroundings,
 ): Promise<Record<string, string>> => {
-  const configured = await Promise.all(
-    Object.entries(sender.headers).map(
-      async ([name, value]) => [name, typeof value === 'string' ? value : await readLine(secrets, value)] as const,
-    ),
-  );
   const { secret } = sender;
-  const signatures = secret ? signaturesOf(sender, content, await readKey(secrets, secret), now()) : {};
-  return { ...Object.fromEntries(configured), ...signatures };
+  return secret ? signaturesOf(sender, content, await readKey(secrets, secret), now()) : {};
 };
 
 const signaturesOf = (

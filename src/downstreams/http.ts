@@ -15,7 +15,7 @@ import type { HttpCall } from '../domain/downstream/http-request.ts';
 import { parseRetryAfter } from '../domain/downstream/retry.ts';
 import { SecretUnreadable } from '../domain/downstream/secret.ts';
 import { type CallSurroundings, type HttpFormat, type HttpRequest, NotAuthorized } from './http-format.ts';
-import { headersFor } from './http-headers.ts';
+import { readHeaders, signaturesFor, untilAborted } from './http-headers.ts';
 
 /**
  * A downstream at `target.url`.
@@ -71,19 +71,23 @@ const exchange = async (
   const signal = AbortSignal.timeout(target.timeout);
   const { url, method, body, contentType } = written;
   const key = idempotencyKey(call);
-  const configured = await headersFor({ ...target, url, method }, { body, idempotencyKey: key }, surroundings, signal);
   const headers = {
-    ...configured,
+    ...(await untilAborted(readHeaders(target, surroundings), signal)),
     'content-type': contentType,
     'idempotency-key': key,
     [TRACE_HEADER]: traceparentOf(call),
   };
-  const request = { url, method, headers, body };
-  const authorized = await authorizer.authorize(request, signal);
-  const answer = await post(target, authorized, surroundings, signal);
+  const send = async () => {
+    const request = await authorizer.authorize({ url, method, headers, body }, signal);
+    // An authorization may change the URL, which the signature covers.
+    const signed = { ...target, url: request.url, method };
+    const signatures = signaturesFor(signed, { body, idempotencyKey: key }, surroundings);
+    const own = { ...request, headers: { ...request.headers, ...(await untilAborted(signatures, signal)) } };
+    return { request, answer: await post(target, own, surroundings, signal) };
+  };
+  const { request, answer } = await send();
   // A token may be revoked before it expires. Such a call had no effect.
-  if (answer.status !== 401 || !authorizer.renews(authorized)) return answer;
-  return post(target, await authorizer.authorize(request, signal), surroundings, signal);
+  return answer.status === 401 && authorizer.renews(request) ? (await send()).answer : answer;
 };
 
 const post = async (

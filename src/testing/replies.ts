@@ -65,7 +65,11 @@ const httpReader = (target: HttpTarget, { items }: Call, now: () => Millis): Rea
       // Without an answer, all items succeed in any format.
       target.response && (said === undefined || said === null)
         ? { kind: 'all-succeeded' }
-        : readCall(target, { items, unfit: new Map() }, await httpAnswerOf(said, usageHeader, now())),
+        : readCall(
+            target,
+            { items, unfit: new Map() },
+            await httpAnswerOf(target.response ? inFormat(said) : said, usageHeader, now()),
+          ),
     threw: failed,
     unreachable: failed,
     late: () => failed(new DOMException('too late', 'TimeoutError')),
@@ -110,6 +114,12 @@ const replyOf = async (said: DownstreamAnswer): Promise<HttpReply & Required<Pic
   if (said instanceof Response) return { status: said.status, headers: Object.fromEntries(said.headers) };
   if (isHttpReply(said)) return { headers: {}, ...said };
   return { status: typeof said === 'object' && 'pending' in said ? 202 : 200, headers: {}, body: said };
+};
+
+/** In the format of an API, only an object without other members is an HTTP reply. */
+const inFormat = (said: DownstreamAnswer): DownstreamAnswer => {
+  const isBody = isHttpReply(said) && Object.keys(said).some((name) => !['status', 'headers', 'body'].includes(name));
+  return isBody && !(said instanceof Response) ? { status: 200, body: said } : said;
 };
 
 /** Whether an answer is an HTTP reply. Checks the types, because a test that is not compiled may answer anything. */

@@ -1,6 +1,6 @@
 /** `groupage try` against a real server with a format of its own. */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ describe('groupage try', () => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     calls.push(`${request.method} ${request.url} ${body}`);
+    if (request.url === '/token') return void response.end('{"access_token":"LIVE-TOKEN"}');
     const items = JSON.parse(body) as { readonly to: string }[];
     const data = items.map(({ to }, n) => {
       if (to === 'gone') return { status: 'error', message: `unknown to ${request.headers.authorization}` };
@@ -72,6 +73,28 @@ describe('groupage try', () => {
     expect(out).not.toContain(SECRET);
   });
 
+  it('hides secrets in all their forms, and the whole request for a token', async () => {
+    const config = JSON.parse(readFileSync(join(folder, 'groupage.config.json'), 'utf8'));
+    const { url } = config.operations.push.downstream;
+    const auth = { kind: 'oauth2', tokenUrl: new URL('/token', url).href, clientId: 'me', sendIn: 'body' };
+    config.operations.push.downstream.auth = { ...auth, clientSecret: { ssm: '/try/token' } };
+    writeFileSync(join(folder, 'oauth.json'), JSON.stringify(config));
+    calls = [];
+    process.env.GROUPAGE_SECRET_TRY_TOKEN = "Zx~a/b'(c) d+e";
+    const { code, out } = await groupage(folder, [
+      'try',
+      'push',
+      payload('a'),
+      payload('gone'),
+      '--config',
+      'oauth.json',
+    ]);
+    expect(calls[0]).toContain('client_secret=Zx%7Ea%2Fb%27%28c%29+d%2Be');
+    expect([code, calls.length]).toEqual([1, 2]);
+    expect(out).toContain('unknown to Bearer (hidden)');
+    for (const part of ['Zx', 'b%27', 'LIVE-TOKEN']) expect(out).not.toContain(part);
+  });
+
   it('says so if all is well', async () => {
     const { code, out } = await attempt('push', payload('a'), '--json');
     expect(code).toBe(0);
@@ -85,8 +108,8 @@ describe('groupage try', () => {
   it('says what an answer means that cannot be read', async () => {
     const { code, out } = await attempt('push', payload('odd'));
     expect(code).toBe(1);
-    expect(out).toContain('retried  answered 200 without a list at /data, which downstream.response names');
-    expect(out).toContain('although the API may have processed them. Check downstream.response.');
+    expect(out).toContain('retry    answered 200 without a list at /data, which downstream.response names');
+    expect(out).toContain('although the API may have processed them.');
   });
 
   it('sends nothing with --dry-run', async () => {
@@ -104,7 +127,11 @@ describe('groupage try', () => {
     [['push', '{'], 1, 'payload 1 is not JSON'],
     [['push', '[]'], 1, 'payload 1 must be a JSON object'],
     [['push', '{}'], 1, 'payload 1: payload.project is missing'],
-    [['push', '{"project":1}', '{"project":2}'], 1, 'payload 2 belongs to the Target push/project=2'],
+    [
+      ['push', '{"project":1}', '{"project":2}'],
+      1,
+      'payloads 1 and 2 differ in a field of "target" (push/project=1 and push/project=2)',
+    ],
     [['push', ...[1, 2, 3, 4].map(() => '{"project":1}')], 1, 'a batch has at most 3 tasks (batch.maxSize), not 4'],
     [['nothing', '{}'], 1, 'there is no operation nothing. Configured are push, job, merging'],
     [['job', '{}'], 1, 'groupage try calls HTTP APIs only'],

@@ -7,6 +7,7 @@ const HTTP = { kind: 'http', url: 'https://api.example/v1/{depot}/batch' };
 const KEY = { ssm: '/key' };
 const OK = { at: '/status', is: 'ok' };
 const BRACES = 'may have braces only in its path, each around one grouping field: /batches/{carrier}';
+const TAKEN = 'is a place that "with" has a value for, or leads through one that is no object: choose another place';
 const A_TEST =
   'must be a test such as {"at": "/status", "is": "ok"}, {"at": "/status", "from": 200, "to": 299} or {"at": "/error", "present": true}, or null for none';
 
@@ -27,12 +28,17 @@ describe('the format of a batch API', () => {
     { request: { as: 'ndjson', item: { from: '/m', at: '/p', id: '/i', with: { a: 1 } } } },
     { request: { as: 'form', items: 'batch', with: { n: 2 }, contentType: 'text/plain; charset=utf-8' } },
     { response: { results: '', succeeded: OK, throttled: { at: '', is: [1, 'b', null] }, id: '/id' } },
-    { response: { failures: '/Failed', index: '/n' }, method: 'PATCH' },
+    { response: { failures: '/Failed', index: '/n', succeeded: OK }, method: 'PATCH' },
+    { response: { results: '/a', failures: '/b', id: '/c', failureId: '/d' } },
+    { request: { as: 'ndjson', item: { line: { with: { index: {} }, id: '/index/_id' } } } },
     { response: { succeeded: { at: '/ok', present: true }, error: '/error', usage: '/usage' } },
     { auth: { kind: 'bearer', token: KEY } },
     { auth: { kind: 'basic', user: '', password: KEY } },
     { auth: { kind: 'api-key', key: KEY, query: 'api_key' } },
-    { auth: { kind: 'sigv4', service: 'es', action: 'es:ESHttpPost', resource: 'arn:aws:es:eu-central-1:1:domain/a' } },
+    {
+      url: 'https://a.example/_bulk',
+      auth: { kind: 'sigv4', service: 'es', action: 'es:ESHttpPost', resource: 'arn:aws:es:eu-central-1:1:domain/a' },
+    },
     {
       auth: {
         kind: 'oauth2',
@@ -52,7 +58,34 @@ describe('the format of a batch API', () => {
     [{ url: 'https://a.example/{depot' }, `url ${BRACES}`],
     [
       { url: 'https://a.example/{x}' },
-      'url names {x}, which is not in "target": only grouping fields are the same for a whole batch',
+      'url contains {x}, but "target" does not: add "x" to target, or use one of its fields',
+    ],
+    ...[
+      'https:///{depot}/a',
+      'https:/{depot}/a',
+      'https:{depot}/a',
+      'https:\\\\{depot}\\a',
+      'https://a.example/b\\{depot}',
+    ].map((url): [object, string] => [{ url }, `url ${BRACES}`]),
+    [{ request: { as: 'object', items: '/a', with: { a: 1 } } }, `request.items ${TAKEN}`],
+    [{ request: { as: 'form', items: 'a', with: { a: 1 } } }, `request.items ${TAKEN}`],
+    [{ request: { as: 'array', item: { at: '/a', with: { a: 1 } } } }, `request.item.at ${TAKEN}`],
+    ...['/a', '/a/b'].map((at): [object, string] => [
+      { request: { as: 'array', item: { at, id: '/a' } } },
+      'request.item.id must not be the place of the payload ("at") or around it: the id would replace the payload',
+    ]),
+    [{ response: { succeeded: { at: '', from: 2, to: 1 } } }, `response.succeeded ${A_TEST}`],
+    [
+      { auth: { kind: 'api-key', key: KEY, header: 'Content-Length' } },
+      'auth.header is a header that Groupage sets itself: choose another',
+    ],
+    [
+      { auth: { kind: 'oauth2', tokenUrl: 'https://a/{depot}', clientId: 'a', clientSecret: KEY } },
+      'auth.tokenUrl cannot have fields in braces',
+    ],
+    [
+      { auth: { kind: 'sigv4', service: 'es', action: 'es:A', resource: 'arn:a' } },
+      'url cannot have fields with an auth of kind sigv4, whose role may call one resource: write an operation for each path',
     ],
     [{ method: 'GET' }, 'method must be "POST", "PUT" or "PATCH", not "GET"'],
     [{ request: { as: 'xml' } }, 'request.as must be "array", "object", "ndjson" or "form", not "xml"'],
@@ -71,7 +104,7 @@ describe('the format of a batch API', () => {
     ],
     [
       { request: { as: 'array', item: { with: { a: 1 } } } },
-      'request.item.with needs "at": otherwise the payload is the whole item, with nothing beside it',
+      'request.item.with needs "at": without it, the payload is the whole item and leaves no place for constants',
     ],
     [
       { request: { as: 'array', item: { id: '' } } },
@@ -91,14 +124,39 @@ describe('the format of a batch API', () => {
       'request.with must be an object of plain JSON values, with at most 10000 characters',
     ],
     [
-      { response: { results: '', failures: '', id: '/a', failed: OK } },
-      'response.failures cannot be combined with "results", which names the failures too: leave one of the two out',
+      { response: { results: '' } },
+      'response.results needs a test, "succeeded" or "failed", that decides which results are successes',
     ],
     [
-      { response: { results: '' } },
-      'response.results needs "succeeded" or "failed": a test that tells which results are successes',
+      { response: { results: '', failures: '/a' } },
+      'response.id is needed with "results" and "failures": both lists name their items by it',
     ],
-    [{ response: { failures: '' } }, 'response.failures needs "id" or "index": where an element names its item'],
+    [
+      { response: { results: '', failed: OK, failureId: '/a' } },
+      'response.failureId needs "failures" and "id": it replaces "id" in the elements of "failures"',
+    ],
+    [
+      { request: { as: 'array', item: { line: { with: {} } } } },
+      'request.item.line needs "as": "ndjson": a body of another form has no lines',
+    ],
+    [
+      { request: { as: 'ndjson', item: { line: { with: { index: 1 }, id: '/index/_id' } } } },
+      'request.item.line.id must be a free place in line.with, such as "/index/_id"',
+    ],
+    [
+      { request: { as: 'ndjson', item: { line: { from: '/a' } } } },
+      'request.item.line.from needs line.id: where the value is put',
+    ],
+    [
+      { request: { as: 'ndjson', item: { line: { wiht: {} } } } },
+      'request.item.line.wiht is unknown; did you mean "with"?',
+    ],
+    [{ request: { as: 'object', items: '/a/b', with: { a: 1 } } }, `request.items ${TAKEN}`],
+    [{ request: { as: 'array', item: { at: '/a/b', with: { a: [] } } } }, `request.item.at ${TAKEN}`],
+    [
+      { response: { failures: '' } },
+      'response.failures needs "id" or "index", so that Groupage can find the task of each failure',
+    ],
     [
       { response: { failures: '', id: '', index: '' } },
       'response.index cannot be combined with "id": leave one of the two out',
@@ -107,12 +165,11 @@ describe('the format of a batch API', () => {
       { response: { results: '', index: '', failed: OK } },
       'response.index needs "failures": results are in the order of the items, or have an id',
     ],
+    [{ response: { id: '/id' } }, 'response.id needs "results" or "failures": the id is read from their elements'],
     [
-      { response: { failures: '', id: '', succeeded: OK } },
-      'response.succeeded has no meaning with "failures": the items that it does not list have succeeded',
+      { response: { result: '/id', succeeded: OK } },
+      'response.result needs "results": the result is read from its elements',
     ],
-    [{ response: { id: '/id' } }, 'response.id needs "results" or "failures": the list in which it is'],
-    [{ response: { result: '/id', succeeded: OK } }, 'response.result needs "results": the list in which it is'],
     [{ response: { error: '/e' } }, 'response.error needs a test: without one, each 2xx answer is a success'],
     [{ response: { succeeded: { at: '/a', si: 1 } } }, `response.succeeded ${A_TEST}`],
     [{ response: { succeeded: { at: 'a', is: 1 } } }, `response.succeeded ${A_TEST}`],
@@ -144,11 +201,11 @@ describe('the format of a batch API', () => {
       'auth.header or "query" must be set, and not both: it says where the key is sent',
     ],
     [
-      { auth: { kind: 'sigv4', service: 'es', action: 'es:*', resource: 'arn:a' } },
+      { url: 'https://a.example/', auth: { kind: 'sigv4', service: 'es', action: 'es:*', resource: 'arn:a' } },
       'auth.action must be one action such as "execute-api:Invoke", without *, not "es:*"',
     ],
     [
-      { auth: { kind: 'sigv4', service: 'es', action: 'es:A', resource: 'arn:a/*' } },
+      { url: 'https://a.example/', auth: { kind: 'sigv4', service: 'es', action: 'es:A', resource: 'arn:a/*' } },
       'auth.resource must be the ARN of one resource, without * and ?, not "arn:a/*"',
     ],
     [
@@ -191,10 +248,10 @@ describe('the format of a batch API', () => {
   it('cannot be combined with merge, nor used by other kinds', () => {
     const merge = { merge: { keys: 'inputs[].id' } };
     expect(found({ request: { as: 'array' } }, merge)).toEqual([
-      'downstream.request cannot be combined with merge, whose calls have inputs: leave one of the two out',
+      'downstream.request cannot be combined with merge, because merged calls are always in the format of Groupage: remove one of the two',
     ]);
     expect(found({ response: {} }, merge)).toEqual([
-      'downstream.response cannot be combined with merge, whose calls have inputs: leave one of the two out',
+      'downstream.response cannot be combined with merge, because merged calls are always in the format of Groupage: remove one of the two',
     ]);
     expect(ofDownstream({ kind: 'lambda', function: 'f', response: {} })).toEqual([
       'response is unknown; known are kind, function, timeout, deadline, requireResults',

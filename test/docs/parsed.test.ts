@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 it('every configuration is right', () => {
-  expect([...configs.values()].flat()).toHaveLength(15);
+  expect([...configs.values()].flat()).toHaveLength(19);
 });
 
 it('every message on the pages is valid under a configuration of the pages', async () => {

@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { describe, expect, it } from 'vitest';
+import { callSigner } from '../../src/aws/signed-request.ts';
 import type { HttpTarget } from '../../src/domain/config/endpoints.ts';
 import type { Auth } from '../../src/domain/config/http-format.ts';
+import { sign } from '../../src/domain/downstream/signature.ts';
 import { formattedDownstream } from '../../src/downstreams/formatted-http.ts';
 import type { CallSurroundings } from '../../src/downstreams/http-format.ts';
 import { aDownstream, batchId, id, NOW, operationName, someSecrets, target } from '../factories/factories.ts';
@@ -48,6 +50,11 @@ const sender = (fields: Partial<HttpTarget>, more: Partial<CallSurroundings> = {
     secrets: someSecrets({ '/key': secret }),
     ...more,
   });
+const httpDownstreamOf = (fields: Partial<HttpTarget>) =>
+  formattedDownstream(aDownstream({ timeout: 200_000, ...fields }), {
+    now: () => NOW,
+    secrets: someSecrets({ '/key': 's3cret\n', '/api': 'api' }),
+  }).call(call);
 const answered = async (auth: Auth, server: Awaited<ReturnType<typeof recording>>, more = {}) =>
   sender({ auth, url: server.url }, more).call(call);
 
@@ -70,6 +77,11 @@ describe('a call', () => {
       'PUT /v1/%C3%A4%20%252e:publish?a=b',
       'PUT /v1/%2F%2Fevil.example%2F:publish?a=b',
     ]);
+    for (const depot of ['.', '..'])
+      expect(await send('/v1/%2e{depot}/items', depot)).toMatchObject({
+        kind: depot === '.' ? 'refused' : 'all-succeeded',
+      });
+    seen.pop();
     for (const depot of ['', '.', '..'])
       expect(await send('/v1/{depot}/items', depot)).toEqual({
         kind: 'refused',
@@ -80,7 +92,7 @@ describe('a call', () => {
 
   it('is not made if no payload fits its format', async () => {
     const { url, seen } = await recording();
-    const item = { from: '/message', at: '', id: null, with: {} };
+    const item = { from: '/message', at: '', id: null, with: {}, line: null };
     const request = { as: 'array', items: null, with: {}, contentType: null, item } as const;
     expect(await sender({ url, request }).call(call)).toMatchObject({ kind: 'results', withoutCall: true });
     expect(seen).toEqual([]);
@@ -103,6 +115,16 @@ describe('an authorization', () => {
     expect(basic?.headers.authorization).toBe(`Basic ${Buffer.from('me:s3cret').toString('base64')}`);
     expect(header?.headers['x-api-key']).toBe('s3cret');
     expect(query?.url).toBe('/batch?a=b&key=a%20b%26c');
+  });
+
+  it('is part of what Groupage signs', async () => {
+    const server = await recording();
+    const auth: Auth = { kind: 'api-key', key: { ssm: '/api' }, header: null, query: 'key' };
+    await httpDownstreamOf({ url: `${server.url}?a=b`, auth, secret: KEY });
+    const { url, headers, body } = server.seen[0] as Seen;
+    const request = { method: 'POST', path: url, idempotencyKey: String(headers['idempotency-key']) };
+    expect(url).toBe('/batch?a=b&key=api');
+    expect(headers['groupage-signature-v2']).toBe(sign('s3cret\n', body, NOW, request));
   });
 
   it('makes no call if its secret cannot be read', async () => {
@@ -134,7 +156,7 @@ describe('an authorization', () => {
       action: 'es:ESHttpPost',
       resource: 'arn:x',
     } as const;
-    expect(await answered(auth, server, { signer })).toEqual(ALL);
+    expect(await answered(auth, server, { sign: callSigner(signer) })).toEqual(ALL);
     const { method, headers, body, url } = server.seen[0] as Seen;
     // The same signature follows from what arrived, with the same key.
     const [, date = ''] =

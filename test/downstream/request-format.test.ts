@@ -3,7 +3,7 @@ import type { RequestFormat } from '../../src/domain/config/http-format.ts';
 import { writeItems } from '../../src/domain/downstream/request-format.ts';
 import { id } from '../factories/factories.ts';
 
-const ITEM: RequestFormat['item'] = { from: '', at: '', id: null, with: {} };
+const ITEM: RequestFormat['item'] = { from: '', at: '', id: null, with: {}, line: null };
 const format = (fields: Partial<RequestFormat>, item: Partial<RequestFormat['item']> = {}): RequestFormat => ({
   as: 'array',
   items: null,
@@ -40,6 +40,22 @@ describe('the items of a call', () => {
         .split('\n')
         .map((line) => JSON.parse(line)),
     ).toEqual([{ a: 'x\ny' }, { b: 2 }]);
+  });
+
+  it('have a line before them if a bulk API needs one', () => {
+    const line = { with: { create: { routing: 'x' } }, id: '/create/_id', from: null };
+    expect(writeItems(format({ as: 'ndjson' }, { line }), items('{\n"a":1}', '{"b":2}')).body).toBe(
+      '{"create":{"routing":"x","_id":"t0"}}\n{ "a":1}\n{"create":{"routing":"x","_id":"t1"}}\n{"b":2}\n',
+    );
+    const bare = { with: { index: {} }, id: null, from: null };
+    expect(writeItems(format({ as: 'ndjson' }, { line: bare }), items('{}')).body).toBe('{"index":{}}\n{}\n');
+    const keyed = { with: { index: {} }, id: '/index/_id', from: '/sku' };
+    const written = writeItems(
+      format({ as: 'ndjson' }, { line: keyed, from: '/doc' }),
+      items('{"sku":7,"doc":{}}', '{"doc":{}}'),
+    );
+    expect(written.body).toBe('{"index":{"_id":7}}\n{}\n');
+    expect(written.unfit.get(id('t1'))?.message).toContain('nothing at /sku');
   });
 
   it('are written as a form field, beside others', () => {

@@ -8,6 +8,7 @@ const NONE: ResponseFormat = {
   results: null,
   failures: null,
   id: null,
+  failureId: null,
   index: null,
   succeeded: null,
   failed: null,
@@ -116,6 +117,48 @@ describe('an answer in the format of a batch API', () => {
       expect(read(byNumber, { errors: [{ index }] })).toMatchObject(misread('names no task'));
   });
 
+  it('names successes and failures in two lists', () => {
+    const two: Partial<ResponseFormat> = {
+      results: '/done',
+      failures: '/failed',
+      id: '/ref',
+      failureId: '/context/refs',
+      result: '/key',
+      error: '/message',
+    };
+    const done = (...refs: readonly string[]) => refs.map((ref) => ({ ref, key: 1 }));
+    const failed = (...refs: readonly string[]) => [{ message: 'bad', context: { refs } }];
+    expect(statuses(read(two, { done: done('a', 'b', 'c') }))).toEqual({
+      a: 'succeeded',
+      b: 'succeeded',
+      c: 'succeeded',
+    });
+    expect(statuses(read(two, { done: done('b'), failed: failed('a', 'c') }))).toEqual({
+      a: 'failed',
+      b: 'succeeded',
+      c: 'failed',
+    });
+    // A failure stands, whatever else is said about its item. An item in neither list is retried.
+    expect(statuses(read(two, { done: done('a', 'b'), failed: failed('a') }))).toEqual({ a: 'failed', b: 'succeeded' });
+    expect(read(two, { done: [], failed: failed('z') })).toMatchObject({ foreign: 1, foreignIds: ['z'] });
+    expect(read(two, { failed: failed('a') })).toMatchObject(misread('without a list at /done'));
+  });
+
+  it('may leave out an empty list of failures, if the body passes a test', () => {
+    const insert: Partial<ResponseFormat> = {
+      failures: '/errors',
+      index: '/index',
+      succeeded: { at: '/kind', is: 'inserted' },
+    };
+    expect(read(insert, { kind: 'inserted' })).toEqual({ kind: 'all-succeeded' });
+    expect(statuses(read(insert, { kind: 'inserted', errors: [{ index: 1 }] }))).toEqual({
+      a: 'succeeded',
+      b: 'failed',
+      c: 'succeeded',
+    });
+    for (const body of [{}, { kind: 'other' }]) expect(read(insert, body)).toMatchObject(misread('a list at /errors'));
+  });
+
   it('says for all items at once how the call ended', () => {
     const slack: Partial<ResponseFormat> = {
       succeeded: { at: '/ok', is: true },
@@ -147,9 +190,22 @@ describe('an answer in the format of a batch API', () => {
     });
   });
 
+  it('is no success if it is no object, and only failures are marked', () => {
+    const marked: Partial<ResponseFormat> = { failed: { at: '/error', present: true } };
+    for (const body of ['"Service Unavailable"', 'null', '[{"error":1}]', '5'])
+      expect(read(marked, body)).toMatchObject(misread('passes no test'));
+    expect(statuses(read({ ...marked, results: '' }, [null, 'error', {}]))).toEqual({
+      a: 'retry',
+      b: 'retry',
+      c: 'succeeded',
+    });
+    expect(read({ succeeded: { at: '', present: true } }, ' null\n')).toMatchObject({ kind: 'refused' });
+  });
+
   it('may name the weight that the call used', () => {
     expect(read({ usage: '/usage/tokens' }, { usage: { tokens: 90 } })).toEqual({ kind: 'all-succeeded', usage: 90 });
-    expect(read({ usage: '/usage/tokens' }, { usage: { tokens: '90' } })).toEqual({ kind: 'all-succeeded' });
+    for (const other of [{ usage: { tokens: '90' } }, {}, '', 'OK'])
+      expect(read({ usage: '/usage/tokens' }, other)).toEqual({ kind: 'all-succeeded' });
   });
 
   it('fails the items that were not sent, whatever it says about the others', () => {

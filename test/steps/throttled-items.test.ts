@@ -72,10 +72,47 @@ suite('throttled items', () => {
     expect(await attempt(batch, answer(DONE, DONE))).toMatchObject({ counts: { succeeded: 1, failed: 1 } });
   });
 
-  it('throttle the whole call if there are no others', async () => {
+  it('say nothing about the downstream, even if there are no others', async () => {
     const batch = await sealed(2);
     expect(await attempt(batch, answer(BUSY, BUSY))).toMatchObject({ countedAttempts: 0 });
-    expect(kit.events.find(({ event }) => event === 'called')).toMatchObject({ answer: 'queue full', isError: true });
+    expect((await kit.operations.read(operationName('ship'))).throttledSince).toBeUndefined();
+    expect(kit.events.find(({ event }) => event === 'called')).toMatchObject({ isError: false });
     await attempt(batch, answer(DONE, DONE));
+  });
+
+  it('do not stop the parts of a batch that was refused', async () => {
+    const batch = await sealed(4);
+    kit.answers = [{ kind: 'refused', reason: 'answered 400', suspect: 'an-item' }, answer(BUSY, DONE, DONE, DONE)];
+    await handleBatch(kit, { kind: 'due', batchId: batch }, PLENTY);
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 0, counts: { succeeded: 3, failed: 0 } });
+    expect(await attempt(batch, answer(DONE))).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('keep their attempts while a job of theirs is pending', async () => {
+    const batch = await sealed(2);
+    for (let n = 1; n < maxAttempts; n += 1) await attempt(batch, answer(AGAIN, BUSY));
+    // The other item has ended; the throttled one is now in a job, whose report asks for a retry.
+    expect(await attempt(batch, answer(DONE, BUSY))).toMatchObject({ countedAttempts: 0 });
+    expect(await attempt(batch, { kind: 'pending' })).toMatchObject({ countedAttempts: 1 });
+    const report = JSON.stringify([{ id: `${depot}-1`, status: 'retry' }]);
+    await handleBatch(kit, { kind: 'completion', batchId: batch, results: report }, PLENTY);
+    expect(await kit.batches.get(batch)).toMatchObject({ countedAttempts: 1, open: [id(`${depot}-1`)] });
+  });
+
+  it('are reported in a job like in an answer, and the others are notified of', async () => {
+    const batch = await sealed(2);
+    for (let n = 1; n < maxAttempts; n += 1) await attempt(batch, answer(AGAIN, AGAIN));
+    await attempt(batch, { kind: 'pending' });
+    const each = [
+      { id: `${depot}-0`, status: 'retry' },
+      { id: `${depot}-1`, status: 'throttled' },
+    ];
+    await handleBatch(kit, { kind: 'completion', batchId: batch, results: JSON.stringify(each) }, PLENTY);
+    expect(await state(0)).toMatchObject({ status: 'failed', error: { code: 'attempts-exhausted' } });
+    expect(await kit.batches.get(batch)).toMatchObject({
+      countedAttempts: maxAttempts - 1,
+      open: [id(`${depot}-1`)],
+      counts: { failed: 1 },
+    });
   });
 });

@@ -6,7 +6,7 @@
 import type { Batch } from '../../src/domain/batches/batch.ts';
 import { printBatch } from '../../src/domain/batches/messages.ts';
 import { type Operation, operationFor } from '../../src/domain/config/resolved.ts';
-import { type Answer, asThrottledCall, type Call, isOutcome } from '../../src/domain/downstream/downstream.ts';
+import { type Answer, type Call, isOutcome } from '../../src/domain/downstream/downstream.ts';
 import { parseCandidate, type TaskId } from '../../src/domain/ids.ts';
 import { demand } from '../../src/virtual/violation.ts';
 import type { LoggedCall } from './call-log.ts';
@@ -106,10 +106,8 @@ const endedIn = (answer: Answer, { inputs, items }: Call): readonly TaskId[] => 
   return [...answer.items].filter(([, each]) => isOutcome(each)).map(([id]) => id);
 };
 
-const isThrottled = ({ call, answered }: LoggedCall): boolean => {
-  const answer = answered && asThrottledCall(answered.answer, call.items);
-  return answer?.kind === 'unavailable' && answer.throttled === true;
-};
+const isThrottled = ({ answered }: LoggedCall): boolean =>
+  answered?.answer.kind === 'unavailable' && answered.answer.throttled === true;
 
 /** The items that a call throttled one by one. */
 const throttledAlone = ({ answered }: LoggedCall): readonly TaskId[] =>

@@ -34,6 +34,16 @@ export interface ItemFormat {
   readonly id: string | null;
   /** What each item contains beside that. */
   readonly with: JsonObject;
+  /** `ndjson`: a line before each item, such as an action of a bulk API. Null for none. */
+  readonly line: LineFormat | null;
+}
+
+export interface LineFormat {
+  readonly with: JsonObject;
+  /** Where an id is in the line. Null if none is sent. */
+  readonly id: string | null;
+  /** The part of the payload that is this id. Null for the task's id. */
+  readonly from: string | null;
 }
 
 type Scalar = string | number | boolean | null;
@@ -50,14 +60,17 @@ export type Test = { readonly at: string } & (
  * to the whole body, and the outcome to all items. Without any test too, each 2xx answer is a success.
  */
 export interface ResponseFormat {
-  /** A pointer to a list with a result for each item. */
+  /** A pointer to a list with a result for each item. With `failures`: for each item that succeeded. */
   readonly results: string | null;
-  /** A pointer to a list of those items that did not succeed. */
+  /** A pointer to a list of those items that did not succeed. With `results`, the list may be missing. */
   readonly failures: string | null;
-  /** In an element of the list: the task's id. Null if the results are in the order of the items. */
+  /** In an element of a list: the task's id, or a list of ids. Null if the results are in the order of the items. */
   readonly id: string | null;
+  /** The same in an element of `failures`, if it is elsewhere there. Null if it is not. */
+  readonly failureId: string | null;
   /** In an element of `failures`: the number of the item, from 0. */
   readonly index: string | null;
+  /** With `failures` alone: a test of the body. If it passes, the list may be missing, and all items succeeded. */
   readonly succeeded: Test | null;
   readonly failed: Test | null;
   readonly throttled: Test | null;
@@ -118,12 +131,18 @@ export const secretsOfAuth = (auth: Auth | null): readonly SecretRef[] => {
 /** The methods with which a batch can be sent. */
 export type Method = 'POST' | 'PUT' | 'PATCH';
 
+/** A segment that leads to its folder or the one above. A URL parser decodes its dots. */
+const DOTS = /^(?:\.|%2e){1,2}$/i;
+
 /** A grouping value in a URL's path. */
 const PLACE = /\{([^{}]*)\}/g;
 
-/** The scheme and host of a URL, which no message can change, and the rest. */
+/**
+ * The scheme and host of a URL, which no message can change, and the rest. The origin is empty for a URL that parsers read
+ * otherwise than it is written, such as `https:///host`.
+ */
 const parted = (url: string): { readonly origin: string; readonly rest: string } => {
-  const [origin = ''] = /^[^:]*:\/\/[^/?#]*/.exec(url) ?? [];
+  const [origin = ''] = /^https?:\/\/[^/\\?#{}\s]+(?=[/?#]|$)/i.exec(url) ?? [];
   return { origin, rest: url.slice(origin.length) };
 };
 
@@ -131,10 +150,11 @@ const parted = (url: string): { readonly origin: string; readonly rest: string }
 export const placesIn = (url: string): { readonly fields: readonly string[]; readonly isInPath: boolean } => {
   const { origin, rest } = parted(url);
   const [path = ''] = rest.split(/[?#]/, 1);
-  const others = `${origin}${rest.slice(path.length)}`;
+  const others = rest.slice(path.length) + path.replaceAll(PLACE, '');
   return {
     fields: [...path.matchAll(PLACE)].map(([, field = '']) => field),
-    isInPath: !/[{}]/.test(others + path.replaceAll(PLACE, '')),
+    // A URL parser takes a backslash for a slash, and drops line breaks.
+    isInPath: origin !== '' && !/[{}]/.test(others) && !/[\\\p{Cc}]/u.test(path),
   };
 };
 
@@ -154,7 +174,7 @@ export const urlFor = (
   for (const [index, segment] of segments.entries()) {
     const fields = [...segment.matchAll(PLACE)].map(([, name = '']) => name);
     const filled = segment.replaceAll(PLACE, (_, name: string) => encodeURIComponent(values.get(name) ?? ''));
-    const empty = fields.find((name) => !values.get(name)) ?? (/^\.{1,2}$/.test(filled) ? fields[0] : undefined);
+    const empty = fields.find((name) => !values.get(name)) ?? (DOTS.test(filled) ? fields[0] : undefined);
     if (empty !== undefined) return { field: empty };
     segments[index] = filled;
   }

@@ -36,7 +36,7 @@ export const MEANINGS = {
     'If a batch fails without results while the downstream works, calls it in parts until the task at fault is alone',
   'retry.bisect': 'Halves a batch that is refused or whose answer is too large, until the bad task is alone',
   'downstream.kind': 'The kind',
-  'downstream.url': 'The URL for batches. In its path, `{field}` stands for a grouping value',
+  'downstream.url': 'The URL for batches. In its path, `{field}` stands for the value of a field in `target`',
   'downstream.method': 'The method of the calls',
   'downstream.auth': 'How the calls prove who sends them',
   'downstream.request': "The format of the calls. Without it, Groupage's own",

@@ -116,21 +116,6 @@ interface Apart {
 export const reasonIn = (answer: Answer): Reason =>
   answer.kind === 'refused' || answer.kind === 'unavailable' ? whyOf(answer) : { reason: answer.kind };
 
-/** An answer that throttles every item is an answer that throttles the call, like a 429. */
-export const asThrottledCall = (answer: Answer, items: Call['items']): Answer => {
-  if (answer.kind !== 'results') return answer;
-  const [first, ...others] = items.map(({ id }) => answer.items.get(id));
-  if (first?.status !== 'throttled' || others.some((each) => each?.status !== 'throttled')) return answer;
-  const { usage } = answer;
-  return {
-    kind: 'unavailable',
-    ...whyOf(first),
-    mayRetryAtOnce: false,
-    throttled: true,
-    ...(usage === undefined ? {} : { usage }),
-  };
-};
-
 export interface Downstream {
   /**
    * Calls once, within the operation's timeout. Failures are answers. Rejects only for a defect, or if a store rejects.

@@ -1,7 +1,7 @@
 /** Writes the items of a call in the format of a batch API (`downstream.request`). Pure. */
 import { parsePointer, rawAt, withRawAt } from '../../util/json-pointer.ts';
 import { parseJson } from '../../util/json-text.ts';
-import type { ItemFormat, RequestFormat } from '../config/http-format.ts';
+import type { LineFormat, RequestFormat } from '../config/http-format.ts';
 import type { TaskId } from '../ids.ts';
 import type { TaskError } from '../tasks/task.ts';
 import type { CallItem } from './downstream.ts';
@@ -28,7 +28,7 @@ export const writeItems = <Item extends CallItem>(format: RequestFormat, items: 
   const texts: string[] = [];
   const unfit = new Map<TaskId, TaskError>();
   for (const item of items) {
-    const written = writeItem(format.item, item);
+    const written = writeItem(format, item);
     if ('problem' in written) unfit.set(item.id, { code: 'payload-unfit', message: written.problem, retriable: false });
     else {
       sent.push(item);
@@ -47,8 +47,7 @@ const join = ({ as, items, with: beside }: RequestFormat, texts: readonly string
       // The configuration is checked: the pointer leads through objects only.
       return withRawAt(JSON.stringify(beside), parsePointer(items ?? ''), list) ?? list;
     case 'ndjson':
-      // Line breaks in JSON are only between its values.
-      return texts.map((text) => `${text.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
+      return texts.map((text) => `${text}\n`).join('');
     case 'form':
       return new URLSearchParams([...Object.entries(beside).map(formField), [items ?? '', list]]).toString();
   }
@@ -60,7 +59,7 @@ const formField = ([name, value]: [string, unknown]): [string, string] => [
 ];
 
 const writeItem = (
-  { from, at, id, with: beside }: ItemFormat,
+  { as, item: { from, at, id, with: beside, line } }: RequestFormat,
   item: CallItem,
 ): { readonly text: string } | { readonly problem: string } => {
   if (!parseJson(item.payload).ok) return { problem: 'its payload is not JSON' };
@@ -70,7 +69,27 @@ const writeItem = (
   const text = withRawAt(JSON.stringify(beside), parsePointer(at), part);
   const identified =
     text !== undefined && id !== null ? withRawAt(text, parsePointer(id), JSON.stringify(item.id)) : text;
-  return identified === undefined
-    ? { problem: `its payload is no object at a place where downstream.request.item puts the id or the payload` }
-    : { text: identified };
+  if (identified === undefined)
+    return { problem: 'its payload is no object at a place where downstream.request.item puts the id or the payload' };
+  if (as !== 'ndjson') return { text: identified };
+  const one = onOneLine(identified);
+  if (line === null) return { text: one };
+  const before = writeLine(line, item);
+  return before === undefined
+    ? { problem: `its payload has nothing at ${line.from}, which downstream.request.item.line.from sends` }
+    : { text: `${before}\n${one}` };
+};
+
+/** Line breaks in JSON are only between its values. */
+const onOneLine = (json: string): string => json.replaceAll(/[\r\n]+/g, ' ');
+
+/**
+ * The line before an item. Undefined if the payload lacks its id. The configuration is checked: the pointer leads through
+ * objects only.
+ */
+const writeLine = ({ with: constants, id, from }: LineFormat, { id: task, payload }: CallItem): string | undefined => {
+  const text = JSON.stringify(constants);
+  if (id === null) return text;
+  const value = from === null ? JSON.stringify(task) : rawAt(payload, parsePointer(from));
+  return value === undefined ? undefined : withRawAt(text, parsePointer(id), onOneLine(value));
 };

@@ -1,6 +1,6 @@
 /** Reads the body of a 2xx answer in the format of a batch API (`downstream.response`). Pure. */
 import { parsePointer, rawAt } from '../../util/json-pointer.ts';
-import { parseJson, rawElements } from '../../util/json-text.ts';
+import { isObject, parseJson, rawElements } from '../../util/json-text.ts';
 import type { ResponseFormat, Test } from '../config/http-format.ts';
 import { TASK_ID_PATTERN, type TaskId } from '../ids.ts';
 import type { TaskError } from '../tasks/task.ts';
@@ -12,18 +12,20 @@ import { type HttpAnswer, IDS_SHOWN, quoted, shortened, succeededWith, tooLarge,
  * may have had effects, so it is retried with a delay, and counts.
  */
 export const readFormat = (answer: HttpAnswer, items: Call['items'], format: ResponseFormat): Answer => {
-  if (isStatusEnough(format)) return { kind: 'all-succeeded' };
-  if (answer.isCut) return tooLarge(answer);
+  const isEnough = isStatusEnough(format);
+  if (isEnough && format.usage === null) return { kind: 'all-succeeded' };
+  if (answer.isCut && !isEnough) return tooLarge(answer);
   const json = parseJson(answer.body);
+  const value = json.ok ? json.value : undefined;
+  const usage = format.usage === null ? {} : usageOf(valueAt(value, parsePointer(format.usage)));
+  if (isEnough) return { kind: 'all-succeeded', ...usage };
   if (!json.ok) return misread(answer, 'with a body that is not JSON, which downstream.response expects');
-  return { ...readBody(answer, items, format), ...usageIn(answer.body, format) };
+  return { ...readBody({ ...answer, body: answer.body.trim() }, value, items, format), ...usage };
 };
 
-const isStatusEnough = ({ results, failures, usage, succeeded, failed, throttled, retry }: ResponseFormat): boolean =>
-  [results, failures, usage, succeeded, failed, throttled, retry].every((each) => each === null);
-
-const usageIn = (body: string, { usage }: ResponseFormat): Pick<Answer, 'usage'> =>
-  usage === null ? {} : usageOf(scalarAt(body, usage));
+/** Whether each 2xx answer is a success. */
+const isStatusEnough = ({ results, failures, succeeded, failed, throttled, retry }: ResponseFormat): boolean =>
+  [results, failures, succeeded, failed, throttled, retry].every((each) => each === null);
 
 type Unavailable = Extract<Answer, { kind: 'unavailable' }>;
 
@@ -37,48 +39,108 @@ const unavailable = ({ status, body, retryAfter }: HttpAnswer, what: string): Un
 
 const misread = (answer: HttpAnswer, what: string): Unavailable => ({ ...unavailable(answer, what), misread: true });
 
-const readBody = (answer: HttpAnswer, items: Call['items'], format: ResponseFormat): Answer => {
-  const { results, failures } = format;
-  const at = results ?? failures;
-  if (at === null) return readWhole(answer, format);
-  const list = rawAt(answer.body.trim(), parsePointer(at));
-  if (failures !== null && list === 'null') return readFailures(answer, [], items, format);
-  if (!list?.startsWith('['))
-    return misread(answer, `without a list at ${at === '' ? 'the top' : at}, which downstream.response names`);
-  const elements = rawElements(list);
-  if (failures !== null) return readFailures(answer, elements, items, format);
-  return format.id === null
-    ? inOrder(answer, elements, items, format)
-    : byId(elements, items, format, parsePointer(format.id));
+/** An entry of a list, or the whole body: its value, and its text as it was written. */
+interface Element {
+  readonly value: unknown;
+  readonly text: () => string;
+}
+
+const readBody = (answer: HttpAnswer, value: unknown, items: Call['items'], format: ResponseFormat): Answer => {
+  const { results, failures, id, failureId } = format;
+  const body: Element = { value, text: () => answer.body };
+  if (results === null)
+    return failures === null
+      ? readWhole(answer, body, format)
+      : withoutResults(answer, body, listAt(body, failures), items, format);
+  const succeeded = listAt(body, results);
+  if (!succeeded) return lacksList(answer, results);
+  if (id === null) return inOrder(answer, succeeded, items, format);
+  const failed = failures === null ? undefined : listAt(body, failures);
+  // With two lists, an element of the first one needs no test.
+  const otherwise = failures === null ? undefined : 'succeeded';
+  return byId(items, [
+    ...succeeded.map((element) => ({ ids: idsAt(element, id), said: judge(element, format, otherwise) })),
+    ...(failed ?? []).map((element) => ({
+      ids: idsAt(element, failureId ?? id),
+      said: judge(element, format, 'failed'),
+    })),
+  ]);
 };
+
+/** The answer if only failures are named. Without their list, the body must pass a test. */
+const withoutResults = (
+  answer: HttpAnswer,
+  body: Element,
+  failed: readonly Element[] | undefined,
+  items: Call['items'],
+  format: ResponseFormat,
+): Answer => {
+  if (failed) return readFailures(answer, failed, items, format);
+  const { succeeded, failures } = format;
+  const isSuccess = succeeded !== null && isPassed(succeeded, body);
+  return isSuccess ? { kind: 'all-succeeded' } : lacksList(answer, failures);
+};
+
+/** The elements of a list. Undefined if there is no list; a null is an empty one. */
+const listAt = (body: Element, at: string): readonly Element[] | undefined => {
+  const pointer = parsePointer(at);
+  const list = valueAt(body.value, pointer);
+  if (list === null) return [];
+  if (!Array.isArray(list)) return undefined;
+  let texts: readonly string[] | undefined;
+  const textOf = (index: number): string => {
+    texts ??= rawElements(rawAt(body.text(), pointer) ?? '[]');
+    return texts[index] ?? 'null';
+  };
+  return list.map((value, index) => ({ value, text: () => textOf(index) }));
+};
+
+/** The value at a pointer. Undefined if there is none. */
+const valueAt = (value: unknown, pointer: readonly string[]): unknown =>
+  pointer.reduce<unknown>((within, name) => {
+    if (typeof within !== 'object' || within === null || !Object.hasOwn(within, name)) return undefined;
+    return Array.isArray(within) && !/^(?:0|[1-9]\d*)$/.test(name)
+      ? undefined
+      : (within as Record<string, unknown>)[name];
+  }, value);
+
+const lacksList = (answer: HttpAnswer, at: string | null): Answer =>
+  misread(answer, `without a list at ${at || 'the top'}, which downstream.response names`);
 
 /** The results in the order of the items. With another number of them, no result can be assigned to its item. */
 const inOrder = (
   answer: HttpAnswer,
-  elements: readonly string[],
+  elements: readonly Element[],
   items: Call['items'],
   format: ResponseFormat,
 ): Answer =>
   elements.length === items.length
-    ? { kind: 'results', items: new Map(items.map(({ id }, n) => [id, judge(elements[n] ?? '', format)])), foreign: 0 }
+    ? {
+        kind: 'results',
+        items: new Map(items.map(({ id }, n) => [id, judge(elements[n] as Element, format)])),
+        foreign: 0,
+      }
     : misread(answer, `with ${elements.length} results for ${items.length} tasks`);
 
-/** The results by id. An item that is left out is retried, as in Groupage's own format. */
-const byId = (
-  elements: readonly string[],
-  items: Call['items'],
-  format: ResponseFormat,
-  pointer: readonly string[],
-): Answer => {
+/** What an element says about the items that it names. */
+interface Named {
+  readonly ids: readonly (string | undefined)[];
+  readonly said: ItemAnswer;
+}
+
+/**
+ * The results by id. An item that is left out is retried, as in Groupage's own format. Of several answers about an item,
+ * the first one that is no success stands.
+ */
+const byId = (items: Call['items'], all: readonly Named[]): Answer => {
   const asked = new Set<string>(items.map(({ id }) => id));
   const answers = new Map<TaskId, ItemAnswer>();
   const foreign: (string | undefined)[] = [];
-  for (const element of elements) {
-    const id = idAt(element, pointer);
-    if (id === undefined || !asked.has(id)) foreign.push(id);
-    // The first result of an item stands.
-    else if (!answers.has(id as TaskId)) answers.set(id as TaskId, judge(element, format));
-  }
+  for (const { ids, said } of all)
+    for (const id of ids) {
+      if (id === undefined || !asked.has(id)) foreign.push(id);
+      else if ((answers.get(id as TaskId)?.status ?? 'succeeded') === 'succeeded') answers.set(id as TaskId, said);
+    }
   const named = foreign.filter((id) => id !== undefined && TASK_ID_PATTERN.test(id)).slice(0, IDS_SHOWN) as string[];
   return {
     kind: 'results',
@@ -91,28 +153,32 @@ const byId = (
 /** All items but the listed ones succeeded. If an element names no item of the call, it is unknown which one failed. */
 const readFailures = (
   answer: HttpAnswer,
-  elements: readonly string[],
+  elements: readonly Element[],
   items: Call['items'],
   format: ResponseFormat,
 ): Answer => {
   const answers = new Map<TaskId, ItemAnswer>(items.map(({ id }) => [id, { status: 'succeeded' }]));
-  for (const element of elements) {
-    const id = failedIn(element, items, format);
-    if (id === undefined || !answers.has(id)) return misread(answer, 'with a failure that names no task of the call');
-    answers.set(id, judge(element, format, 'failed'));
-  }
+  for (const element of elements)
+    for (const id of failedIn(element, items, format)) {
+      if (id === undefined || !answers.has(id)) return misread(answer, 'with a failure that names no task of the call');
+      answers.set(id, judge(element, format, 'failed'));
+    }
   return { kind: 'results', items: answers, foreign: 0 };
 };
 
-const failedIn = (element: string, items: Call['items'], { id, index }: ResponseFormat): TaskId | undefined => {
-  if (id !== null) return idAt(element, parsePointer(id)) as TaskId | undefined;
-  const number = scalarAt(element, index ?? '');
-  return typeof number === 'number' ? items[number]?.id : undefined;
+const failedIn = (
+  element: Element,
+  items: Call['items'],
+  { id, failureId, index }: ResponseFormat,
+): readonly (TaskId | undefined)[] => {
+  if (id !== null) return idsAt(element, failureId ?? id) as readonly (TaskId | undefined)[];
+  const number = valueAt(element.value, parsePointer(index ?? ''));
+  return [typeof number === 'number' ? items[number]?.id : undefined];
 };
 
 /** The outcome of all items, from tests of the whole body. */
-const readWhole = (answer: HttpAnswer, format: ResponseFormat): Answer => {
-  const said = judge(answer.body, format);
+const readWhole = (answer: HttpAnswer, body: Element, format: ResponseFormat): Answer => {
+  const said = judge(body, format);
   switch (said.status) {
     case 'succeeded':
       return { kind: 'all-succeeded' };
@@ -139,54 +205,59 @@ const UNKNOWN = 'passes no test of downstream.response';
  *
  * @param otherwise the outcome if no test passes
  */
-const judge = (raw: string, format: ResponseFormat, otherwise?: 'failed'): ItemAnswer => {
+const judge = (element: Element, format: ResponseFormat, otherwise?: 'failed' | 'succeeded'): ItemAnswer => {
   const { succeeded, failed, throttled, retry } = format;
-  const passes = (test: Test | null): boolean => test !== null && isPassed(test, raw);
-  const why = (): Reason => ({ reason: '', quote: errorOf(raw, format).message });
+  const passes = (test: Test | null): boolean => test !== null && isPassed(test, element);
+  const why = (): Reason => ({ reason: '', quote: errorOf(element, format).message });
   if (passes(throttled)) return { ...why(), status: 'throttled', reason: 'throttled this task' };
   if (passes(retry)) return { ...why(), status: 'retry', reason: 'asked to retry' };
-  if (passes(failed) || otherwise === 'failed') return { status: 'failed', error: errorOf(raw, format) };
-  if (passes(succeeded) || succeeded === null) return succeededWith(resultIn(raw, format));
+  if (passes(failed) || otherwise === 'failed') return { status: 'failed', error: errorOf(element, format) };
+  if (passes(succeeded)) return succeededWith(resultIn(element, format));
+  if (succeeded === null)
+    // A text or a null says nothing about a failure.
+    return otherwise === 'succeeded' || isObject(element.value)
+      ? succeededWith(resultIn(element, format))
+      : { ...why(), status: 'retry', reason: UNKNOWN };
   // A value that is no success is a failure. A missing one is neither.
-  if (failed === null && rawAt(raw, parsePointer(succeeded.at)) !== undefined)
-    return { status: 'failed', error: errorOf(raw, format) };
+  if (failed === null && valueAt(element.value, parsePointer(succeeded.at)) !== undefined)
+    return { status: 'failed', error: errorOf(element, format) };
   return { ...why(), status: 'retry', reason: UNKNOWN };
 };
 
-const isPassed = (test: Test, raw: string): boolean => {
-  const text = rawAt(raw, parsePointer(test.at));
-  if (text === undefined) return false;
-  if ('present' in test) return text !== 'null';
-  const value = JSON.parse(text) as unknown;
+const isPassed = (test: Test, { value: whole }: Element): boolean => {
+  const value = valueAt(whole, parsePointer(test.at));
+  if (value === undefined) return false;
+  if ('present' in test) return value !== null;
   if ('is' in test) return [test.is].flat().includes(value as never);
   return typeof value === 'number' && value >= test.from && value <= test.to;
 };
 
-const resultIn = (raw: string, { result }: ResponseFormat): string | undefined =>
-  result === null ? undefined : rawAt(raw, parsePointer(result));
+const resultIn = ({ text }: Element, { result }: ResponseFormat): string | undefined =>
+  result === null ? undefined : rawAt(text(), parsePointer(result));
 
 /** The error of an element. Without `error`, the element as it was written. */
-const errorOf = (raw: string, { error, code }: ResponseFormat): TaskError => {
-  const said = error === null ? raw : (rawAt(raw, parsePointer(error)) ?? raw);
-  const text = said.startsWith('"') ? (JSON.parse(said) as string) : said;
-  const name = code === null ? undefined : scalarAt(raw, code);
+const errorOf = ({ value, text }: Element, { error, code }: ResponseFormat): TaskError => {
+  const pointer = parsePointer(error ?? '');
+  const said = valueAt(value, pointer);
+  const name = code === null ? undefined : valueAt(value, parsePointer(code));
+  const isName = (typeof name === 'string' && name !== '') || typeof name === 'number';
+  const message = typeof said === 'string' ? said : (rawAt(text(), pointer) ?? text());
   return {
-    code: shortened(name === undefined || name === null || name === '' ? 'failed' : String(name), 64),
-    message: shortened(text, 1_024),
+    code: shortened(isName ? String(name) : 'failed', 64),
+    message: shortened(message, 1_024),
     retriable: false,
   };
 };
 
-/** The text, number or boolean at a pointer. Undefined for anything else. */
-const scalarAt = (raw: string, pointer: string): string | number | boolean | null | undefined => {
-  const text = rawAt(raw, parsePointer(pointer));
-  return text === undefined || /^[[{]/.test(text) ? undefined : JSON.parse(text);
+/** The ids at a pointer: one, or a list. Undefined stands for a value that is no id. */
+const idsAt = ({ value }: Element, pointer: string): readonly (string | undefined)[] => {
+  const found = valueAt(value, parsePointer(pointer));
+  const ids = (Array.isArray(found) ? found : [found]).map(idOf);
+  return ids.length > 0 ? ids : [undefined];
 };
 
 /** An API may return an id that is a number as a number. */
-const idAt = (raw: string, pointer: readonly string[]): string | undefined => {
-  const text = rawAt(raw, pointer);
-  if (text === undefined) return undefined;
-  if (text.startsWith('"')) return JSON.parse(text) as string;
-  return /^\d+$/.test(text) ? text : undefined;
+const idOf = (value: unknown): string | undefined => {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
 };

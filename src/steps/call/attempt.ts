@@ -20,14 +20,7 @@ import {
 import { callRecord, isFailure } from '../../domain/batches/call-record.ts';
 import type { OpenTask } from '../../domain/batches/members.ts';
 import type { Operation } from '../../domain/config/resolved.ts';
-import {
-  type Answer,
-  asThrottledCall,
-  type Reason,
-  reasonIn,
-  traceparentOf,
-  whyOf,
-} from '../../domain/downstream/downstream.ts';
+import { type Answer, type Reason, reasonIn, traceparentOf, whyOf } from '../../domain/downstream/downstream.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
 import type { Millis } from '../../domain/ids.ts';
 import { isLimited } from '../../domain/limits/limits.ts';
@@ -208,8 +201,7 @@ const callOnce = async (
 ): Promise<Answer> => {
   const { id: batchId, operation, target } = batch;
   const from = deps.machine.now();
-  const said = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
-  const answer = asThrottledCall(said, items);
+  const answer = await deps.downstreamOf(operation).call({ batchId, operation, target, attempt, items });
   if (isWithoutCall(answer)) return answer;
   const weight = await countUsage(deps, batch, calling.grants, answer.usage);
   if (answer.kind === 'unavailable') asked.pause = Math.max(asked.pause, answer.retryAfter ?? 0);

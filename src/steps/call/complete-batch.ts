@@ -9,7 +9,7 @@ import { type Batch, isFinished, lastAttempt, membersOf, unfinishedOf } from '..
 import { lastCalls } from '../../domain/batches/call-record.ts';
 import type { Members, OpenTask } from '../../domain/batches/members.ts';
 import { type CompletionMessage, printBatch } from '../../domain/batches/messages.ts';
-import { sparedFor } from '../../domain/batches/sparing.ts';
+import { mostUsed, storedAs, usedBy } from '../../domain/batches/sparing.ts';
 import { RESULTS_RULE, requiresResults } from '../../domain/config/endpoints.ts';
 import { operationFor } from '../../domain/config/resolved.ts';
 import { type Answer, type ItemAnswer, whyOf } from '../../domain/downstream/downstream.ts';
@@ -17,6 +17,7 @@ import { HINT } from '../../domain/downstream/foreign-shape.ts';
 import { readResultList } from '../../domain/downstream/http-answer.ts';
 import { retryDelay } from '../../domain/downstream/retry.ts';
 import { verdictOf } from '../../domain/downstream/verdict.ts';
+import type { TaskId } from '../../domain/ids.ts';
 import { hasEnded } from '../../domain/tasks/task.ts';
 import { delayPast } from '../../domain/timings.ts';
 import type { Delivery } from '../../ports/machine.ts';
@@ -26,7 +27,7 @@ import { type Next, untilDone } from '../contention.ts';
 import type { CallDeps } from '../deps.ts';
 import { releaseSlotsAgain } from '../slots/batch-slot.ts';
 import { reportForeign } from './answers.ts';
-import { comeBack, finish, giveUp, only, spentOf } from './end-attempt.ts';
+import { comeBack, finish, giveUp, only } from './end-attempt.ts';
 import { settleLeases } from './moments.ts';
 import { type Attempt, type Left, Tally } from './tally.ts';
 
@@ -191,26 +192,30 @@ const tryAgain = async (
   const { machine, report } = deps;
   const { batch, operation, attempt } = run;
   await settleLeases(deps, batch, batch.grants ?? []);
-  const { countedAttempts, spared } = spentOf(run, [left]);
-  if (countedAttempts >= operation.retry.maxAttempts) {
+  const { throttled = new Set<TaskId>() } = left;
+  const ids = left.items.map(({ id }) => id);
+  const used = usedBy(batch, ids, run.countedAttempts, throttled);
+  const { maxAttempts } = operation.retry;
+  if (mostUsed(used) >= maxAttempts) {
     await giveUp(
       run,
       tally,
-      only([left], ({ id }) => !spared.has(id)),
+      only([left], ({ id }) => (used.get(id) ?? 0) >= maxAttempts),
     );
-    const [others] = only([left], ({ id }) => spared.has(id));
+    const [others] = only([left], ({ id }) => (used.get(id) ?? 0) < maxAttempts);
     return others ? tryAgain(deps, run, tally, others) : finish(deps, run, tally);
   }
+  await tally.notifyEnded();
+  const { countedAttempts, ...spared } = storedAs({ open: ids }, used);
   const delayed = machine.now() + retryDelay(operation.retry, Math.max(1, countedAttempts), machine.random());
   // Do not start before the time that is already set: open items, or an attempt whose results could not be stored, may
   // have to wait for a pause.
   const retryAt = batch.open?.length || batch.uncounted ? Math.max(batch.runUntil, delayed) : delayed;
   const parts = batch.split === undefined ? {} : { split: batch.split };
-  const open = left.items.map(({ id }) => id);
-  const rest = { open, counts: tally.counts, calls: lastCalls(batch.calls), ...parts, ...sparedFor({ open }, spared) };
+  const rest = { open: ids, counts: tally.counts, calls: lastCalls(batch.calls), ...parts, ...spared };
   const ended = {
     ...rest,
-    lastAttempt: lastAttempt(left, { attempt, endedAt: machine.now(), open: open.length, pending: 0 }),
+    lastAttempt: lastAttempt(left, { attempt, endedAt: machine.now(), open: ids.length, pending: 0 }),
   };
   if (!(await deps.batches.postpone(batch.id, attempt, { retryAt, countedAttempts, ...ended }))) return 'again';
   await comeBack(deps, batch, retryAt);

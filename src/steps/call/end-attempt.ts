@@ -6,7 +6,7 @@
 import { type Batch, finishedStatus, lastAttempt, membersOf } from '../../domain/batches/batch.ts';
 import { lastCalls } from '../../domain/batches/call-record.ts';
 import type { OpenTask } from '../../domain/batches/members.ts';
-import { type Spent, sparedFor, sparedIn, spentBy } from '../../domain/batches/sparing.ts';
+import { mostUsed, setBack, storedAs, type Used, usedBy } from '../../domain/batches/sparing.ts';
 import { failuresAlone, isProven } from '../../domain/batches/suspicion.ts';
 import { inFull, type Reason, whyOf } from '../../domain/downstream/downstream.ts';
 import { failAll } from '../../domain/downstream/verdict.ts';
@@ -46,41 +46,48 @@ const close = async (
   judgement: Judgement,
   grants: readonly Grant[] | undefined,
 ): Promise<Next> => {
-  const { countedAttempts, spared } = spentOf(run, rest.left);
-  const when = nextAttempt(deps.machine, { ...run, countedAttempts }, rest, judgement.pause, tally);
-  if (when) return postpone(deps, run, tally, rest, { ...when, spared }, judgement, grants);
-  const isSpared = ({ id }: OpenTask) => spared.has(id);
+  const throttled = throttledIn(rest.left);
+  const open = rest.left.flatMap(({ items }) => items.map(({ id }) => id));
+  const counted = Math.min(run.countedAttempts, run.operation.retry.maxAttempts);
+  const used = usedBy(run.batch, [...open, ...rest.pending], counted, throttled);
+  const most = mostUsed(used, open);
+  const when = nextAttempt(deps.machine, { ...run, countedAttempts: most }, rest, judgement.pause, tally);
+  if (when) {
+    const then = setBack(used, throttled, most, when.countedAttempts);
+    return postpone(deps, run, tally, rest, when, then, judgement, grants);
+  }
+  const isLeft = itemsLeft(used, throttled, open, most);
   await giveUp(
     run,
     tally,
-    only(rest.left, (item) => !isSpared(item)),
+    only(rest.left, ({ id }) => !isLeft(id)),
     isSuspected(run, rest, tally),
   );
-  const others = only(rest.left, isSpared);
+  const others = only(rest.left, ({ id }) => isLeft(id));
   if (others.length > 0) return close(deps, run, tally, { ...withoutParts(rest), left: others }, judgement, grants);
   if (rest.pending.length === 0) return finish(deps, run, tally);
-  return postpone(
-    deps,
-    run,
-    tally,
-    { ...rest, left: [] },
-    { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts, ...splitAfter(run, rest) },
-    {},
-    grants,
-  );
+  const later = { retryAt: pendingUntil(deps, run, rest), countedAttempts: run.countedAttempts };
+  return postpone(deps, run, tally, { ...rest, left: [] }, { ...later, ...splitAfter(run, rest) }, used, {}, grants);
 };
 
-/** H5. The attempts that open items have used. The look at a batch without attempts left is no attempt. */
-export const spentOf = (
-  { batch, operation, countedAttempts }: Pick<Attempt, 'batch' | 'operation' | 'countedAttempts'>,
-  left: readonly Left[],
-): Spent =>
-  spentBy(
-    left.flatMap(({ items }) => items.map(({ id }) => id)),
-    Math.min(countedAttempts, operation.retry.maxAttempts),
-    sparedIn(batch),
-    new Set(left.flatMap(({ throttled }) => [...(throttled ?? [])])),
-  );
+/** The items that the last calls throttled one by one. */
+const throttledIn = (left: readonly Left[]): ReadonlySet<TaskId> =>
+  new Set(left.flatMap(({ throttled }) => [...(throttled ?? [])]));
+
+/**
+ * Which open items of a batch that gives up have attempts left. If all have used the same number, the attempt may have
+ * been in vain (H8): then only throttled items are left.
+ */
+export const itemsLeft = (
+  used: Used,
+  throttled: ReadonlySet<TaskId>,
+  open: readonly TaskId[],
+  most: number,
+): ((id: TaskId) => boolean) => {
+  const hasFewer = open.some((id) => (used.get(id) ?? 0) < most);
+  if (hasFewer) return (id) => (used.get(id) ?? 0) < most;
+  return open.every((id) => throttled.has(id)) ? () => false : (id) => throttled.has(id);
+};
 
 /** Some of the open items, with the reasons why they are open. */
 export const only = (left: readonly Left[], isOne: (item: OpenTask) => boolean): readonly Left[] =>
@@ -119,7 +126,8 @@ const postpone = async (
   run: Attempt,
   tally: Tally,
   rest: Rest,
-  { isExtended = run.batch.suspicion?.isExtended, inVain = 0, spared = new Map(), ...when }: When,
+  { isExtended = run.batch.suspicion?.isExtended, inVain = 0, ...when }: When,
+  used: Used,
   { pause, suspicion }: Judgement,
   grants: readonly Grant[] | undefined,
 ): Promise<Next> => {
@@ -129,7 +137,8 @@ const postpone = async (
   const open = left.flatMap(({ items }) => items.map(({ id }) => id));
   const count = open.length + pending.length;
   // The sizes of parts refer to the order of the open members.
-  const isAll = pending.length === 0 && open.length === membersOf(batch).length && !when.parts && spared.size === 0;
+  const isSame = open.every((id) => used.get(id) === used.get(open[0] as TaskId));
+  const isAll = pending.length === 0 && open.length === membersOf(batch).length && !when.parts && isSame;
   const until = pendingUntil(deps, run, rest);
   const why: Reason = left[0] ?? { reason: 'its job reports later' };
   const remaining = { ...(isAll ? {} : { open }), ...(pending.length > 0 ? { pending: { ids: pending, until } } : {}) };
@@ -139,7 +148,6 @@ const postpone = async (
   const failures = when.parts && partFailuresOf(run, rest);
   const ended = {
     ...fault,
-    ...sparedFor(remaining, spared),
     ...(failures?.some((each) => each > 0) ? { partFailures: failures } : {}),
     counts: tally.counts,
     lastAttempt: lastAttempt(why, { attempt, endedAt: deps.machine.now(), open: count, pending: pending.length }),
@@ -151,7 +159,9 @@ const postpone = async (
   // needs the slot.
   const mayLend = pending.length === 0 && run.invocation.timeLeft() > 0;
   if (pause?.by === 'circuit' && rest.failure?.is === 'failed' && mayLend) await releaseOperationSlot(deps, batch);
-  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended }))) return 'again';
+  const counted = isAll ? { countedAttempts: mostUsed(used, open) } : storedAs(remaining, used);
+  if (!(await deps.batches.postpone(batch.id, attempt, { ...when, ...remaining, ...ended, ...counted })))
+    return 'again';
   await comeBack(deps, batch, when.retryAt);
   const reporting = pending.length > 0 ? { pending: pending.length } : {};
   deps.report({

@@ -1,7 +1,6 @@
 /** When a batch's next attempt is due, whether its last one counts, and the parts in which it calls (H5, H8). */
 
 import { halvesOf } from '../../domain/batches/bisect.ts';
-import type { Spared } from '../../domain/batches/sparing.ts';
 import { isProven, mostInVain, proofsAgainst } from '../../domain/batches/suspicion.ts';
 import type { RetryPolicy } from '../../domain/config/policies.ts';
 import { attemptTime } from '../../domain/config/resolved.ts';
@@ -15,7 +14,6 @@ import type { Attempt, Rest, Tally } from './tally.ts';
 
 /** When the next attempt is due, how many attempts count so far, and its parts. */
 export type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split' | 'parts'> & {
-  readonly spared?: Spared;
   readonly isExtended?: boolean;
   readonly inVain?: number;
 };
@@ -23,7 +21,7 @@ export type When = Pick<Postponed, 'retryAt' | 'countedAttempts' | 'split' | 'pa
 /**
  * When the batch is due next. Undefined if no task is open or no attempt is left.
  *
- * @param run with the attempts that the open items have used: {@link spentBy}
+ * @param run `countedAttempts` is the most that an open item has used
  * @param pause the operation's pause, if every call of the attempt failed.
  */
 export const nextAttempt = (

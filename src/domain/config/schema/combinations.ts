@@ -145,16 +145,24 @@ const checkSignature: Check = ({ downstream }, context) => {
 
 const checkUrl: Check = ({ downstream, target }, context) => {
   if (downstream.kind !== 'http') return;
-  const { fields, isInPath } = placesIn(downstream.url);
+  const { url, auth } = downstream;
+  if (!/[{}]/.test(url)) return;
+  const { fields, isInPath } = placesIn(url);
   const at = ['downstream', 'url'];
   if (!isInPath)
     fault(context, at, 'may have braces only in its path, each around one grouping field: /batches/{carrier}');
+  if (auth?.kind === 'sigv4')
+    fault(
+      context,
+      at,
+      'cannot have fields with an auth of kind sigv4, whose role may call one resource: write an operation for each path',
+    );
   const unknown = fields.find((field) => !target.includes(field));
   if (unknown !== undefined)
     fault(
       context,
       at,
-      `names {${unknown}}, which is not in "target": only grouping fields are the same for a whole batch`,
+      `contains {${unknown}}, but "target" does not: add "${unknown}" to target, or use one of its fields`,
     );
 };
 
@@ -166,7 +174,7 @@ const checkFormat: Check = ({ downstream, merge }, context) => {
     fault(
       context,
       ['downstream', own],
-      'cannot be combined with merge, whose calls have inputs: leave one of the two out',
+      'cannot be combined with merge, because merged calls are always in the format of Groupage: remove one of the two',
     );
   if (response && requireResults !== null)
     fault(

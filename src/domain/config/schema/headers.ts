@@ -19,7 +19,7 @@ export const secretSchema = z.union(
 );
 
 /** Headers that Groupage sets on every call, or that the connection sets. */
-const OWN_HEADERS =
+export const OWN_HEADERS =
   /^(?:content-type|content-length|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|idempotency-key|traceparent|groupage-.*)$/i;
 /** Headers whose values are secret, judged by their names. */
 const SECRET_HEADERS = /^(?:cookie|.*(?:auth|api-?key|access-?key|token|secret|passw|credential|signature).*)$/i;

@@ -1,8 +1,8 @@
 /** Schemas of the format of a batch API that has one of its own. */
 import * as z from 'zod';
-import { POINTER_PATTERN } from '../../../util/json-pointer.ts';
+import { POINTER_PATTERN, parsePointer, rawAt, withRawAt } from '../../../util/json-pointer.ts';
 import { isObject } from '../../../util/json-text.ts';
-import { HEADER_NAME, secretSchema } from './headers.ts';
+import { HEADER_NAME, OWN_HEADERS, secretSchema } from './headers.ts';
 import { fault, formed, must, mustUnseen, section, text, whole } from './rules.ts';
 
 const pointer = text(POINTER_PATTERN, 'a JSON pointer such as "/data/id", or "" for the whole value');
@@ -29,12 +29,42 @@ const constant = z
   .meta({ type: 'object' })
   .default({});
 
+const lineSchema = section(
+  { with: constant, id: pointerOrNone, from: pointerOrNone },
+  'an object such as {"with": {"index": {}}, "id": "/index/_id"}, or null for none',
+);
+
+/** Whether a value can be set at a pointer without replacing a constant. */
+const isFree = (constants: Readonly<Record<string, unknown>>, at: string): boolean => {
+  const text = JSON.stringify(constants);
+  const pointer = parsePointer(at);
+  return at === '' || (rawAt(text, pointer) === undefined && withRawAt(text, pointer, '0') !== undefined);
+};
+const TAKEN = 'is a place that "with" has a value for, or leads through one that is no object: choose another place';
+
 const itemSchema = section(
-  { from: pointer.default(''), at: pointer.default(''), id: pointerOrNone, with: constant },
+  {
+    from: pointer.default(''),
+    at: pointer.default(''),
+    id: pointerOrNone,
+    with: constant,
+    line: lineSchema.nullable().default(null),
+  },
   'an object such as {"from": "/message", "id": "/custom_id"}',
-).superRefine(({ at, id, with: beside }, context) => {
+).superRefine(({ at, id, with: beside, line }, context) => {
+  if (!isFree(beside, at)) fault(context, ['at'], TAKEN);
+  if (id !== null && id !== '' && (id === at || at.startsWith(`${id}/`)))
+    fault(
+      context,
+      ['id'],
+      'must not be the place of the payload ("at") or around it: the id would replace the payload',
+    );
+  if (line?.id === '' || (line && line.id !== null && !isFree(line.with, line.id)))
+    fault(context, ['line', 'id'], 'must be a free place in line.with, such as "/index/_id"');
+  if (line && line.id === null && line.from !== null)
+    fault(context, ['line', 'from'], 'needs line.id: where the value is put');
   if (at === '' && Object.keys(beside).length > 0)
-    fault(context, ['with'], 'needs "at": otherwise the payload is the whole item, with nothing beside it');
+    fault(context, ['with'], 'needs "at": without it, the payload is the whole item and leaves no place for constants');
   if (id === '')
     fault(context, ['id'], 'must not be "", because the id cannot be the whole item: use a pointer such as "/id"');
 });
@@ -56,7 +86,12 @@ const requestFields = section(
 );
 
 export const requestSchema = requestFields
-  .superRefine(({ as, items, with: beside }, context) => {
+  .superRefine(({ as, items, with: beside, item }, context) => {
+    if (item.line !== null && as !== 'ndjson')
+      fault(context, ['item', 'line'], 'needs "as": "ndjson": a body of another form has no lines');
+    if (as === 'object' && items && POINTER_PATTERN.test(items) && !isFree(beside, items))
+      fault(context, ['items'], TAKEN);
+    if (as === 'form' && items && Object.hasOwn(beside, items)) fault(context, ['items'], TAKEN);
     if (as === 'object' && (items === null || items === '' || !POINTER_PATTERN.test(items)))
       fault(context, ['items'], 'must be a JSON pointer to the list, such as "/items", because "as" is "object"');
     if (as === 'form' && (items === null || items === ''))
@@ -77,7 +112,9 @@ const testSchema = z
   .union(
     [
       section({ at: pointer, is: z.union([scalar, z.array(scalar).min(1)]) }),
-      section({ at: pointer, from: status, to: status }),
+      section({ at: pointer, from: status, to: status }).refine(({ from, to }) => from <= to, {
+        error: `must be ${TEST}, or null for none`,
+      }),
       section({ at: pointer, present: z.literal(true) }),
     ],
     { error: `must be ${TEST}, or null for none` },
@@ -90,6 +127,7 @@ const responseFields = section(
     results: pointerOrNone,
     failures: pointerOrNone,
     id: pointerOrNone,
+    failureId: pointerOrNone,
     index: pointerOrNone,
     succeeded: testSchema,
     failed: testSchema,
@@ -106,26 +144,23 @@ const responseFields = section(
 type Response = z.output<typeof responseFields>;
 
 const checkResponse = (response: Response, context: z.RefinementCtx): void => {
-  const { results, failures, id, index, succeeded, failed, throttled, retry, error, code, result } = response;
-  if (results !== null && failures !== null)
-    fault(
-      context,
-      ['failures'],
-      'cannot be combined with "results", which names the failures too: leave one of the two out',
-    );
-  if (results !== null && succeeded === null && failed === null)
-    fault(context, ['results'], 'needs "succeeded" or "failed": a test that tells which results are successes');
-  if (failures !== null && id === null && index === null)
-    fault(context, ['failures'], 'needs "id" or "index": where an element names its item');
+  const { results, failures, id, failureId, index, succeeded, failed, throttled, retry, error, code, result } =
+    response;
+  if (results !== null && failures !== null && id === null)
+    fault(context, ['id'], 'is needed with "results" and "failures": both lists name their items by it');
+  if (results !== null && failures === null && succeeded === null && failed === null)
+    fault(context, ['results'], 'needs a test, "succeeded" or "failed", that decides which results are successes');
+  if (failures !== null && results === null && id === null && index === null)
+    fault(context, ['failures'], 'needs "id" or "index", so that Groupage can find the task of each failure');
   if (failures !== null && id !== null && index !== null)
     fault(context, ['index'], 'cannot be combined with "id": leave one of the two out');
+  if (failureId !== null && (failures === null || id === null))
+    fault(context, ['failureId'], 'needs "failures" and "id": it replaces "id" in the elements of "failures"');
   if (index !== null && failures === null)
     fault(context, ['index'], 'needs "failures": results are in the order of the items, or have an id');
-  if (failures !== null && succeeded !== null)
-    fault(context, ['succeeded'], 'has no meaning with "failures": the items that it does not list have succeeded');
   if (results !== null || failures !== null) return;
-  if (id !== null) fault(context, ['id'], 'needs "results" or "failures": the list in which it is');
-  if (result !== null) fault(context, ['result'], 'needs "results": the list in which it is');
+  if (id !== null) fault(context, ['id'], 'needs "results" or "failures": the id is read from their elements');
+  if (result !== null) fault(context, ['result'], 'needs "results": the result is read from its elements');
   const tests = [succeeded, failed, throttled, retry];
   if (tests.every((test) => test === null) && (error !== null || code !== null))
     fault(context, [error === null ? 'code' : 'error'], 'needs a test: without one, each 2xx answer is a success');
@@ -194,6 +229,10 @@ export const authSchema = <Url extends z.ZodType<string, string>>(url: Url) => {
           : mustUnseen(`an object with a "kind": ${AUTH}, or null for none`).error({ input }),
     })
     .superRefine((auth, context) => {
+      if ('header' in auth && auth.header !== null && OWN_HEADERS.test(auth.header))
+        fault(context, ['header'], 'is a header that Groupage sets itself: choose another');
+      if ('tokenUrl' in auth && /[{}]/.test(String(auth.tokenUrl)))
+        fault(context, ['tokenUrl'], 'cannot have fields in braces');
       if ('header' in auth && (auth.header === null) === (auth.query === null))
         fault(context, ['header'], 'or "query" must be set, and not both: it says where the key is sent');
     })
@@ -205,6 +244,7 @@ export const authSchema = <Url extends z.ZodType<string, string>>(url: Url) => {
 export const formatKeys: Readonly<Record<string, readonly string[]>> = {
   request: Object.keys(requestFields.shape),
   'request.item': Object.keys(itemSchema.shape),
+  'request.item.line': Object.keys(lineSchema.shape),
   response: Object.keys(responseFields.shape),
 };
 

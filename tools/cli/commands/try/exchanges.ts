@@ -29,15 +29,17 @@ const HIDDEN = '(hidden)';
 /** Headers that are secret or that prove something, whatever their value. */
 const SECRET_HEADERS = /^(?:authorization|cookie|set-cookie|x-amz-security-token|groupage-signature.*)$/;
 
-export const recorderOf = (secrets: Secrets, timeout: number): Recorder => {
+/**
+ * @param timeout of the calls
+ * @param tokenUrl requests to this URL and their answers are hidden, because they consist of secrets
+ */
+export const recorderOf = (secrets: Secrets, timeout: number, tokenUrl?: string): Recorder => {
   const known = new Set<string>();
   const made: Exchange[] = [];
   const hide = (text: string): string => [...known].reduce((shown, each) => shown.replaceAll(each, HIDDEN), text);
   const learn = (text: string): void => {
     const secret = text.trim();
-    if (secret === '') return;
-    // A secret may be repeated in a URL, in JSON or as a form value.
-    for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]) known.add(form);
+    if (secret !== '') for (const form of formsOf(secret)) known.add(form);
   };
   const hidden = (headers: Iterable<readonly [string, string]>) =>
     Object.fromEntries(
@@ -53,23 +55,24 @@ export const recorderOf = (secrets: Secrets, timeout: number): Recorder => {
     },
     send: async (input, init) => {
       const from = performance.now();
-      const headers = Object.entries((init?.headers ?? {}) as Record<string, string>);
-      const request = { method: init?.method ?? 'GET', url: String(input), headers, body: String(init?.body ?? '') };
-      const [, token = ''] = /^\w+ (.+)$/.exec(headers.find(([name]) => name === 'authorization')?.[1] ?? '') ?? [];
+      const headers = (init?.headers ?? {}) as Record<string, string>;
+      const [, token = ''] = /^\w+ (.+)$/.exec(headers.authorization ?? '') ?? [];
       learn(token);
+      const url = String(input);
+      const request = { method: init?.method ?? 'GET', url, headers, body: String(init?.body ?? '') };
       const record = (answer: Exchange['answer']) =>
-        made.push({
-          ...request,
-          headers: Object.fromEntries(headers),
-          took: Math.round(performance.now() - from),
-          answer,
-        });
+        made.push({ ...request, took: Math.round(performance.now() - from), answer });
       try {
         const response = await fetch(input, init);
-        const copy = response.clone();
+        const { status } = response;
+        const isForToken = url === tokenUrl;
+        const copy = isForToken ? response.clone() : undefined;
         const { body } = await readBody(response.body ?? []);
-        record({ status: response.status, headers: Object.fromEntries(response.headers), body });
-        return copy;
+        record({ status, headers: Object.fromEntries(response.headers), body: isForToken ? HIDDEN : body });
+        // A reason quotes only the start of an answer, which could cut a secret. So the answer is read without secrets.
+        return (
+          copy ?? new Response(hasNoBody(status) ? null : hide(body), { status, headers: withoutLength(response) })
+        );
       } catch (cause) {
         record({ failure: whyNoAnswer(cause, timeout) });
         throw cause;
@@ -81,15 +84,37 @@ export const recorderOf = (secrets: Secrets, timeout: number): Recorder => {
         ...rest,
         url: hide(url),
         headers: hidden(Object.entries(headers)),
-        body: hide(body),
+        body: url === tokenUrl ? HIDDEN : hide(body),
         answer:
           'failure' in answer
             ? { failure: hide(answer.failure) }
-            : { ...answer, headers: hidden(Object.entries(answer.headers)), body: hide(tokenless(answer.body)) },
+            : { ...answer, headers: hidden(Object.entries(answer.headers)), body: hide(answer.body) },
       })),
   };
 };
 
-/** A token that an answer contains is not yet known as a secret. */
-const tokenless = (body: string): string =>
-  body.replaceAll(/("(?:access|refresh|id)_token"\s*:\s*")(?:[^"\\]|\\.)*"/g, `$1${HIDDEN}"`);
+/** A response with one of these statuses has no body. */
+const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304;
+
+/** The headers of an answer, without those that describe the bytes as they were sent. */
+const withoutLength = ({ headers }: Response): Headers => {
+  const kept = new Headers(headers);
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding']) kept.delete(name);
+  return kept;
+};
+
+/** How a secret may appear: as it is, and encoded in a URL, a form or JSON. */
+const formsOf = (secret: string): readonly string[] => {
+  const inUrl = encodeURIComponent(secret);
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  return [
+    secret,
+    inUrl,
+    inUrl.replaceAll(/[!'()*~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`),
+    new URLSearchParams({ '': secret }).toString().slice(1),
+    new URL(`http://x/?${inUrl}`).search.slice(1),
+    inJson,
+    inJson.replaceAll('/', '\\/'),
+    Buffer.from(secret).toString('base64'),
+  ];
+};

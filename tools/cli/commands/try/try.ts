@@ -5,11 +5,12 @@ import { ulid } from 'ulid';
 import { CONFIG_FILES, findConfig, loadConfig } from '../../../../src/config/load.ts';
 import type { HttpTarget } from '../../../../src/domain/config/endpoints.ts';
 import type { Config, Operation } from '../../../../src/domain/config/resolved.ts';
-import type { Answer, Call } from '../../../../src/domain/downstream/downstream.ts';
+import type { Call } from '../../../../src/domain/downstream/downstream.ts';
 import { writeCall } from '../../../../src/domain/downstream/http-request.ts';
 import type { Secrets } from '../../../../src/domain/downstream/secret.ts';
 import { batchIdOf, type Target, type TaskId } from '../../../../src/domain/ids.ts';
 import { targetOf } from '../../../../src/domain/target.ts';
+import type { TaskError } from '../../../../src/domain/tasks/task.ts';
 import { formattedDownstream } from '../../../../src/downstreams/formatted-http.ts';
 import type { CallSurroundings } from '../../../../src/downstreams/http-format.ts';
 import { describeProblem, reasonOf } from '../../../../src/util/problems.ts';
@@ -37,13 +38,14 @@ export const tryCommand = (): Command =>
     .option('--config <file>', `configuration file (default: $GROUPAGE_CONFIG, or ${CONFIG_FILES.join(' or ')})`)
     .option(
       '--aws',
-      'read the secrets from AWS, with your own credentials (default: environment variables, as npm start does)',
+      'read the secrets from AWS, with your own credentials (default: from environment variables: GROUPAGE_SECRET_EXPO_TOKEN for /expo/token)',
     )
-    .option('--dry-run', 'show the request, and do not send it')
+    .option('--dry-run', 'show the URL and the body, and send nothing')
     .addHelpText(
       'after',
       `
-The API is really called. Exit status: 0 if all tasks succeed, 1 otherwise.
+The API is really called, but nothing is stored, and limits do not apply.
+Exit status: 0 if all tasks succeed (with --dry-run: if all payloads fit), 1 otherwise.
 
 Examples:
   groupage try send-push '{"project":"shop","message":{"to":"…"}}'
@@ -61,16 +63,26 @@ const attempt = async (name: string, given: readonly string[], options: TryOptio
       `${name} has a downstream of kind ${downstream.kind}, and groupage try calls HTTP APIs only. Send a task instead: groupage send ${name} '{…}'`,
     );
   if (operation.merge)
-    throw new CommandFailure(`${name} merges requests, and groupage try sends single tasks only. Send a task instead`);
+    throw new CommandFailure(
+      `${name} merges requests, and groupage try sends single tasks only. Send a task instead: groupage send ${name} '{…}'`,
+    );
   const call = callOf(operation, payloadsIn(given, options));
   if (options.dryRun) return showRequest(downstream, call, options);
-  const { secrets, signer } = options.aws ? await inAws() : { secrets: environmentSecrets(process.env) };
-  const recorder = recorderOf(secrets, downstream.timeout);
-  const surroundings = { now: Date.now, secrets: recorder.secrets, send: recorder.send, ...(signer ? { signer } : {}) };
+  const { secrets, sign } = options.aws ? await inAws() : { secrets: environmentSecrets(process.env) };
+  const recorder = recorderOf(
+    secrets,
+    downstream.timeout,
+    downstream.auth?.kind === 'oauth2' ? downstream.auth.tokenUrl : undefined,
+  );
+  const surroundings = { now: Date.now, secrets: recorder.secrets, send: recorder.send, ...(sign ? { sign } : {}) };
   const answer = await formattedDownstream(downstream, surroundings).call(call);
-  const tasks = understood(answer, call.items).map((each) => ({ ...each, why: recorder.hide(each.why) }));
+  const tasks = understood(answer, call.items, operation.retry.bisect).map((each) => ({
+    ...each,
+    why: recorder.hide(each.why),
+  }));
   const exchanges = recorder.exchanges();
-  console.log(options.json ? printJson(JSON.stringify({ exchanges, tasks })) : describe(exchanges, answer, tasks));
+  const consequence = consequenceOf(answer, operation);
+  console.log(options.json ? printJson(JSON.stringify({ exchanges, tasks })) : describe(exchanges, tasks, consequence));
   if (tasks.some(({ is }) => is !== 'succeeded')) process.exitCode ||= 1;
 };
 
@@ -117,7 +129,7 @@ const callOf = (operation: Operation, payloads: readonly string[]): Call => {
   const other = targets.findIndex((each) => each !== target);
   if (other > 0)
     throw new CommandFailure(
-      `payload ${other + 1} belongs to the Target ${targets[other]}, and payload 1 to ${target}: they are never in one batch`,
+      `payloads 1 and ${other + 1} differ in a field of "target" (${target} and ${targets[other]}), so they never share a batch: try them one at a time`,
     );
   return { batchId: batchIdOf(target, 1, 1), operation: operation.operation, target, attempt: 1, items };
 };
@@ -132,16 +144,19 @@ const targetIn = (operation: Operation, payload: string, id: TaskId, number: num
 };
 
 /** What calls need from AWS, with the credentials of the environment. */
-const inAws = async (): Promise<{ readonly secrets: Secrets } & Pick<CallSurroundings, 'signer'>> => {
-  const { awsSecrets, secretClients } = await import('../../../../src/aws/secrets.ts');
+const inAws = async (): Promise<{ readonly secrets: Secrets } & Pick<CallSurroundings, 'sign'>> => {
+  const [{ awsSecrets, secretClients }, { callSigner }] = await Promise.all([
+    import('../../../../src/aws/secrets.ts'),
+    import('../../../../src/aws/signed-request.ts'),
+  ]);
   const clients = secretClients();
   const { region, credentials, sha256 } = clients.ssm.config;
-  return { secrets: awsSecrets(clients, Date.now), signer: () => ({ region, credentials, sha256 }) };
+  return { secrets: awsSecrets(clients, Date.now), sign: callSigner(() => ({ region, credentials, sha256 })) };
 };
 
 const showRequest = (target: HttpTarget, call: Call, { json }: TryOptions): void => {
   const written = writeCall(target, call);
-  const tasks = 'kind' in written ? understood(written, call.items) : unfitIn(written.unfit);
+  const tasks = 'kind' in written ? understood(written, call.items, false) : unfitIn(written.unfit);
   if ('kind' in written) console.log(json ? printJson(JSON.stringify({ tasks })) : describeTasks(tasks));
   else {
     const { method, url, contentType, body } = written;
@@ -157,8 +172,8 @@ const showRequest = (target: HttpTarget, call: Call, { json }: TryOptions): void
   if (tasks.length > 0) process.exitCode ||= 1;
 };
 
-const unfitIn = (unfit: ReadonlyMap<TaskId, { readonly message: string }>): readonly Understood[] =>
-  [...unfit].map(([id, { message }]) => ({ id, is: 'failed', why: message }));
+const unfitIn = (unfit: ReadonlyMap<TaskId, TaskError>): readonly Understood[] =>
+  [...unfit].map(([id, { code, message }]) => ({ id, is: 'failed', why: `${code}: ${message}` }));
 
 /** Most characters of a body that are shown. */
 const SHOWN = 2_000;
@@ -195,10 +210,13 @@ const describeTasks = (tasks: readonly Understood[]): string =>
     tasks.map(({ id, is, why }) => [id, is, why]),
   );
 
-const describe = (exchanges: readonly Exchange[], answer: Answer, tasks: readonly Understood[]): string => {
+const describe = (
+  exchanges: readonly Exchange[],
+  tasks: readonly Understood[],
+  consequence: string | undefined,
+): string => {
   const done = tasks.filter(({ is }) => is === 'succeeded').length;
   const sum = `${done} of ${plural(tasks.length, 'task')} succeeded.`;
-  const consequence = consequenceOf(answer);
   return [
     ...exchanges.map(describeExchange),
     describeTasks(tasks),

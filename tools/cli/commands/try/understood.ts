@@ -1,22 +1,29 @@
 /** Says in words how Groupage reads an answer: what happens to each task. */
-import { type Answer, asThrottledCall, type CallItem, inFull } from '../../../../src/domain/downstream/downstream.ts';
+
+import type { Operation } from '../../../../src/domain/config/resolved.ts';
+import { type Answer, type CallItem, inFull } from '../../../../src/domain/downstream/downstream.ts';
 import type { TaskId } from '../../../../src/domain/ids.ts';
 import type { Outcome } from '../../../../src/domain/tasks/task.ts';
 
 export interface Understood {
   readonly id: TaskId;
-  /** `succeeded`, `failed`, `retried`, `throttled`, `pending`, or `halved`: called again in smaller parts. */
-  readonly is: 'succeeded' | 'failed' | 'retried' | 'throttled' | 'pending' | 'halved';
+  /** `halve`: Groupage would call again with smaller parts. */
+  readonly is: 'succeeded' | 'failed' | 'retry' | 'throttled' | 'pending' | 'halve';
   /** The result, as JSON, or the reason. Empty if there is neither. */
   readonly why: string;
 }
 
-/** What happens to each task of a call. */
-export const understood = (said: Answer, items: readonly CallItem[]): readonly Understood[] => {
-  const answer = asThrottledCall(said, items);
+/**
+ * What happens to each task of a call.
+ *
+ * @param bisect whether a refused batch is called again in halves: `retry.bisect`
+ */
+export const understood = (answer: Answer, items: readonly CallItem[], bisect: boolean): readonly Understood[] => {
+  const settled = 'settled' in answer ? answer.settled : undefined;
+  const halves = bisect && items.filter(({ id }) => !settled?.has(id)).length > 1;
   return items.map(({ id }) => {
-    const settled = 'settled' in answer ? answer.settled?.get(id) : undefined;
-    return { id, ...(settled ? ofOutcome(settled) : ofItem(answer, id, items.length)) };
+    const outcome = settled?.get(id);
+    return { id, ...(outcome ? ofOutcome(outcome) : ofItem(answer, id, halves)) };
   });
 };
 
@@ -31,31 +38,39 @@ const ofOutcome = (outcome: Outcome): Told => {
   return { is: 'succeeded', why: `its result of ${outcome.resultOmitted} bytes is too large to be stored` };
 };
 
-const ofItem = (answer: Answer, id: TaskId, count: number): Told => {
+const ofItem = (answer: Answer, id: TaskId, halves: boolean): Told => {
   switch (answer.kind) {
     case 'results': {
       const item = answer.items.get(id);
-      if (item === undefined) return { is: 'retried', why: 'left out of the results' };
+      if (item === undefined) return { is: 'retry', why: 'left out of the results' };
       if (item.status === 'succeeded' || item.status === 'failed') return ofOutcome(item);
-      return { is: item.status === 'throttled' ? 'throttled' : 'retried', why: inFull(item) };
+      return { is: item.status === 'throttled' ? 'throttled' : 'retry', why: inFull(item) };
     }
     case 'all-succeeded':
       return { is: 'succeeded', why: answer.withoutResults ? 'the answer names no results' : '' };
     case 'pending':
       return { is: 'pending', why: 'its job reports later' };
     case 'refused':
-      return { is: answer.suspect && count > 1 ? 'halved' : 'failed', why: inFull(answer) };
+      return { is: answer.suspect && halves ? 'halve' : 'failed', why: inFull(answer) };
     case 'unavailable':
-      return { is: answer.throttled ? 'throttled' : 'retried', why: inFull(answer) };
+      return { is: answer.throttled ? 'throttled' : 'retry', why: inFull(answer) };
   }
 };
 
 /** What the answer means for the operation, if it is more than what happens to its tasks. */
-export const consequenceOf = (answer: Answer): string | undefined => {
+export const consequenceOf = (
+  answer: Answer,
+  { circuit, downstream }: Pick<Operation, 'circuit' | 'downstream'>,
+): string | undefined => {
   if (answer.kind !== 'unavailable') return undefined;
-  if (answer.misconfigured)
-    return 'Groupage reads this as a mistake in the configuration, and opens the circuit at once: no task is lost, and none is sent until it is fixed.';
-  if (answer.misread)
-    return 'Groupage cannot read this answer, so it would send the tasks again, although the API may have processed them. Check downstream.response.';
-  return undefined;
+  if (answer.misconfigured) {
+    const wait = circuit
+      ? 'open the circuit: tasks wait, nothing is lost, and one batch tests the API after each circuit.coolDown'
+      : 'retry the batch, whose attempts count';
+    return `A deployed stack would treat this answer as a wrong configuration, and ${wait}. Check downstream.url, downstream.method and downstream.auth.`;
+  }
+  if (!answer.misread) return undefined;
+  return 'response' in downstream && downstream.response
+    ? 'Groupage cannot read this answer. It would send the tasks again, and count an attempt, although the API may have processed them. Compare downstream.response with the answer above.'
+    : 'The API does not answer in the format of Groupage. Describe its format in downstream.response, or answer as docs/reference/downstream-call.md says.';
 };
