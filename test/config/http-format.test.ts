@@ -93,7 +93,10 @@ describe('the format of a batch API', () => {
       { request: { as: 'object' } },
       'request.items must be a JSON pointer to the list, such as "/items", because "as" is "object"',
     ],
-    [{ request: { as: 'form' } }, 'request.items must be the name of the field with the list, because "as" is "form"'],
+    [
+      { request: { as: 'form' } },
+      'request.items must be the name of the field with the list (no pointer), because "as" is "form"',
+    ],
     [
       { request: { as: 'array', items: '/a' } },
       'request.items has no meaning with "as": "array", whose body is the list itself',

@@ -82,6 +82,14 @@ describe('an answer in the format of a batch API', () => {
     });
   });
 
+  it('that names results in another order is not assigned by order', () => {
+    const ordered: Partial<ResponseFormat> = { results: '', succeeded: { at: '/ok', is: true } };
+    const say = (...refs: readonly string[]) => refs.map((ref) => ({ ok: true, meta: { ref } }));
+    expect(read(ordered, say('c', 'b', 'a'))).toMatchObject(misread('another order'));
+    expect(statuses(read(ordered, say('a', 'b', 'c')))).toEqual({ a: 'succeeded', b: 'succeeded', c: 'succeeded' });
+    expect(statuses(read(ordered, say('x', 'y', 'z')))).toEqual({ a: 'succeeded', b: 'succeeded', c: 'succeeded' });
+  });
+
   it('names results by id, in any order', () => {
     const bulk: Partial<ResponseFormat> = { results: '', id: '/key', succeeded: { at: '/code', from: 200, to: 299 } };
     const answer = read(bulk, [
@@ -141,7 +149,8 @@ describe('an answer in the format of a batch API', () => {
     // A failure stands, whatever else is said about its item. An item in neither list is retried.
     expect(statuses(read(two, { done: done('a', 'b'), failed: failed('a') }))).toEqual({ a: 'failed', b: 'succeeded' });
     expect(read(two, { done: [], failed: failed('z') })).toMatchObject({ foreign: 1, foreignIds: ['z'] });
-    expect(read(two, { failed: failed('a') })).toMatchObject(misread('without a list at /done'));
+    expect(statuses(read(two, { failed: failed('a', 'b', 'c') }))).toEqual({ a: 'failed', b: 'failed', c: 'failed' });
+    expect(read(two, {})).toMatchObject(misread('without a list at /done'));
   });
 
   it('may leave out an empty list of failures, if the body passes a test', () => {
@@ -178,7 +187,7 @@ describe('an answer in the format of a batch API', () => {
     expect(locked).toMatchObject({ kind: 'unavailable', mayRetryAtOnce: false });
     expect(locked).not.toHaveProperty('misread');
     for (const body of [{}, [], 'true', { OK: true }])
-      expect(read(slack, body)).toMatchObject(misread('passes no test'));
+      expect(read(slack, body)).toMatchObject(misread('has nothing at /ok'));
   });
 
   it('may mark failures only', () => {

@@ -70,7 +70,9 @@ const writeItem = (
   const identified =
     text !== undefined && id !== null ? withRawAt(text, parsePointer(id), JSON.stringify(item.id)) : text;
   if (identified === undefined)
-    return { problem: 'its payload is no object at a place where downstream.request.item puts the id or the payload' };
+    return {
+      problem: `${from === '' ? 'its payload' : `the part of its payload at ${from}`} is no object into which the id could be put at ${id}: set downstream.request.item.at`,
+    };
   if (as !== 'ndjson') return { text: identified };
   const one = onOneLine(identified);
   if (line === null) return { text: one };

@@ -52,10 +52,11 @@ const readBody = (answer: HttpAnswer, value: unknown, items: Call['items'], form
     return failures === null
       ? readWhole(answer, body, format)
       : withoutResults(answer, body, listAt(body, failures), items, format);
-  const succeeded = listAt(body, results);
+  const failed = failures === null ? undefined : listAt(body, failures);
+  // Of two lists, one may be missing: it is empty.
+  const succeeded = listAt(body, results) ?? (failed && []);
   if (!succeeded) return lacksList(answer, results);
   if (id === null) return inOrder(answer, succeeded, items, format);
-  const failed = failures === null ? undefined : listAt(body, failures);
   // With two lists, an element of the first one needs no test.
   const otherwise = failures === null ? undefined : 'succeeded';
   return byId(items, [
@@ -113,14 +114,32 @@ const inOrder = (
   elements: readonly Element[],
   items: Call['items'],
   format: ResponseFormat,
-): Answer =>
-  elements.length === items.length
-    ? {
-        kind: 'results',
-        items: new Map(items.map(({ id }, n) => [id, judge(elements[n] as Element, format)])),
-        foreign: 0,
-      }
-    : misread(answer, `with ${elements.length} results for ${items.length} tasks`);
+): Answer => {
+  if (elements.length !== items.length)
+    return misread(answer, `with ${elements.length} results for ${items.length} tasks`);
+  if (isInOtherOrder(elements, items))
+    return misread(
+      answer,
+      'with results in another order than the tasks: set downstream.response.id to where their ids are',
+    );
+  const answers = new Map(items.map(({ id }, n) => [id, judge(elements[n] as Element, format)]));
+  return { kind: 'results', items: answers, foreign: 0 };
+};
+
+/** Whether an element contains the id of another item, but not of its own. */
+const isInOtherOrder = (elements: readonly Element[], items: Call['items']): boolean => {
+  const asked = new Set<unknown>(items.map(({ id }) => id));
+  return elements.some(({ value }, n) => {
+    const named = scalarsIn(value).filter((each) => asked.has(each));
+    return named.length > 0 && !named.includes(items[n]?.id);
+  });
+};
+
+/** The values in an element, up to three levels deep. */
+const scalarsIn = (value: unknown, depth = 3): readonly unknown[] => {
+  if (typeof value !== 'object' || value === null) return [value];
+  return depth === 0 ? [] : Object.values(value).flatMap((each) => scalarsIn(each, depth - 1));
+};
 
 /** What an element says about the items that it names. */
 interface Named {
@@ -192,12 +211,13 @@ const readWhole = (answer: HttpAnswer, body: Element, format: ResponseFormat): A
     case 'throttled':
       return { ...unavailable(answer, 'and throttled the call'), throttled: true };
     case 'retry':
-      return said.reason === UNKNOWN
-        ? misread(answer, `with a body that ${UNKNOWN}`)
-        : unavailable(answer, 'and asked to retry');
+      return said.reason === ASKED
+        ? unavailable(answer, `and ${ASKED}`)
+        : misread(answer, `with a body that ${said.reason}`);
   }
 };
 
+const ASKED = 'asked to retry';
 const UNKNOWN = 'passes no test of downstream.response';
 
 /**
@@ -210,7 +230,7 @@ const judge = (element: Element, format: ResponseFormat, otherwise?: 'failed' | 
   const passes = (test: Test | null): boolean => test !== null && isPassed(test, element);
   const why = (): Reason => ({ reason: '', quote: errorOf(element, format).message });
   if (passes(throttled)) return { ...why(), status: 'throttled', reason: 'throttled this task' };
-  if (passes(retry)) return { ...why(), status: 'retry', reason: 'asked to retry' };
+  if (passes(retry)) return { ...why(), status: 'retry', reason: ASKED };
   if (passes(failed) || otherwise === 'failed') return { status: 'failed', error: errorOf(element, format) };
   if (passes(succeeded)) return succeededWith(resultIn(element, format));
   if (succeeded === null)
@@ -221,7 +241,9 @@ const judge = (element: Element, format: ResponseFormat, otherwise?: 'failed' | 
   // A value that is no success is a failure. A missing one is neither.
   if (failed === null && valueAt(element.value, parsePointer(succeeded.at)) !== undefined)
     return { status: 'failed', error: errorOf(element, format) };
-  return { ...why(), status: 'retry', reason: UNKNOWN };
+  const reason =
+    failed === null ? `has nothing at ${succeeded.at}, which downstream.response.succeeded tests` : UNKNOWN;
+  return { ...why(), status: 'retry', reason };
 };
 
 const isPassed = (test: Test, { value: whole }: Element): boolean => {

@@ -94,8 +94,8 @@ export const requestSchema = requestFields
     if (as === 'form' && items && Object.hasOwn(beside, items)) fault(context, ['items'], TAKEN);
     if (as === 'object' && (items === null || items === '' || !POINTER_PATTERN.test(items)))
       fault(context, ['items'], 'must be a JSON pointer to the list, such as "/items", because "as" is "object"');
-    if (as === 'form' && (items === null || items === ''))
-      fault(context, ['items'], 'must be the name of the field with the list, because "as" is "form"');
+    if (as === 'form' && (!items || items.startsWith('/')))
+      fault(context, ['items'], 'must be the name of the field with the list (no pointer), because "as" is "form"');
     if (as !== 'array' && as !== 'ndjson') return;
     if (items !== null) fault(context, ['items'], `has no meaning with "as": "${as}", whose body is the list itself`);
     if (Object.keys(beside).length > 0)

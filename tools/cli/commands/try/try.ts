@@ -136,7 +136,7 @@ const callOf = (operation: Operation, payloads: readonly string[]): Call => {
 
 const targetIn = (operation: Operation, payload: string, id: TaskId, number: number): Target => {
   const problem = notAPayload(payload);
-  if (problem) throw new CommandFailure(`payload ${number} ${problem}`);
+  if (problem) throw new CommandFailure(`payload ${number} ${problem} (in a file, write one payload on each line)`);
   // A batch of a sharded operation has tasks of one shard. Here it may have any.
   const target = targetOf({ ...operation, shards: 1 }, JSON.parse(payload) as object, id, payload);
   if (typeof target === 'string') return target;

@@ -51,7 +51,9 @@ const ofItem = (answer: Answer, id: TaskId, halves: boolean): Told => {
     case 'pending':
       return { is: 'pending', why: 'its job reports later' };
     case 'refused':
-      return { is: answer.suspect && halves ? 'halve' : 'failed', why: inFull(answer) };
+      return answer.suspect && halves
+        ? { is: 'halve', why: inFull(answer) }
+        : { is: 'failed', why: `refused: ${inFull(answer)}` };
     case 'unavailable':
       return { is: answer.throttled ? 'throttled' : 'retry', why: inFull(answer) };
   }
