@@ -25,7 +25,7 @@ export interface RequestFormat {
 }
 
 /** How one item is written. */
-export interface ItemFormat {
+interface ItemFormat {
   /** The part of the payload that is sent. */
   readonly from: string;
   /** Where that part is in the item. */

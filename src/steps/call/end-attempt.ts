@@ -78,7 +78,7 @@ const throttledIn = (left: readonly Left[]): ReadonlySet<TaskId> =>
  * Which open items of a batch that gives up have attempts left. If all have used the same number, the attempt may have
  * been in vain (H8): then only throttled items are left.
  */
-export const itemsLeft = (
+const itemsLeft = (
   used: Used,
   throttled: ReadonlySet<TaskId>,
   open: readonly TaskId[],
