@@ -6,7 +6,7 @@ import { parseRetryAfter } from '../domain/downstream/retry.ts';
 import type { Millis } from '../domain/ids.ts';
 import { isObject, parseJson } from '../util/json-text.ts';
 import { type Authorizer, type CallSurroundings, type HttpRequest, NotAuthorized } from './http-format.ts';
-import { readLine, untilAborted } from './http-headers.ts';
+import { readLine, readText, untilAborted } from './http-headers.ts';
 
 type Fixed = Exclude<Auth, { kind: 'oauth2' }>;
 type OAuth = Extract<Auth, { kind: 'oauth2' }>;
@@ -30,11 +30,9 @@ const authorized = async (request: HttpRequest, auth: Fixed, surroundings: CallS
   const { secrets } = surroundings;
   switch (auth.kind) {
     case 'bearer':
-      return withHeader(request, 'authorization', `Bearer ${await readLine(secrets, auth.token)}`);
-    case 'basic': {
-      const password = (await secrets.read(auth.password)).replace(/[\r\n]+$/, '');
-      return withHeader(request, 'authorization', basic(auth.user, password));
-    }
+      return withHeader(request, 'authorization', bearer(await readLine(secrets, auth.token)));
+    case 'basic':
+      return withHeader(request, 'authorization', basic(auth.user, await readText(secrets, auth.password)));
     case 'api-key': {
       const key = await readLine(secrets, auth.key);
       if (auth.header !== null) return withHeader(request, auth.header, key);
@@ -55,6 +53,8 @@ const authorized = async (request: HttpRequest, auth: Fixed, surroundings: CallS
 
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+const bearer = (token: string): string => `Bearer ${token}`;
 
 interface Token {
   readonly text: string;
@@ -100,14 +100,12 @@ const oauthAuthorizer = (auth: OAuth, surroundings: CallSurroundings, timeout: M
   };
 };
 
-const bearer = (token: string): string => `Bearer ${token}`;
-
 const fetchToken = async (
   { tokenUrl, clientId, clientSecret, with: parameters, sendIn }: OAuth,
   { secrets, now, send = fetch }: CallSurroundings,
   timeout: Millis,
 ): Promise<Token> => {
-  const secret = (await secrets.read(clientSecret)).replace(/[\r\n]+$/, '');
+  const secret = await readText(secrets, clientSecret);
   const inBody: Record<string, string> = sendIn === 'body' ? { client_id: clientId, client_secret: secret } : {};
   // RFC 6749, 2.3.1: both are encoded as form values first.
   const inHeader = sendIn === 'header' ? { authorization: basic(formEncoded(clientId), formEncoded(secret)) } : {};

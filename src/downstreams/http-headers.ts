@@ -99,12 +99,15 @@ const readKey = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
   return key;
 };
 
+/** Reads a secret without a line break at its end, because editors add one. */
+export const readText = async (secrets: Secrets, ref: SecretRef): Promise<string> =>
+  (await secrets.read(ref)).replace(/[\r\n]+$/, '');
+
 /**
- * Reads a secret for a header. Removes a line break at its end, because editors add one. Refuses other invalid
- * characters here, because the error of `fetch` would show the secret.
+ * Reads a secret for a header. Refuses invalid characters here, because the error of `fetch` would show the secret.
  */
 export const readLine = async (secrets: Secrets, ref: SecretRef): Promise<string> => {
-  const text = (await secrets.read(ref)).replace(/[\r\n]+$/, '');
+  const text = await readText(secrets, ref);
   if (!/^[\t\x20-\x7e]+$/.test(text))
     throw new SecretUnreadable(ref, 'a header needs one line of printable ASCII characters: store such a value');
   return text;

@@ -157,23 +157,29 @@ const checkCalledOften = (
   );
   let wasHalved = false;
   let counted = 0;
+  const own = new Map<TaskId, number>();
   for (const [attempt, calls] of attempts) {
     const sizes = calls.map(({ call }) => call.items.length);
     wasHalved ||= calls.some(({ answered }) => answered?.answer.kind === 'refused' && answered.answer.suspect);
     const hadNoResult = calls.every(({ answered }) => !answered || answered.answer.kind === 'unavailable');
     const isHindered = calls.some(({ by }) => hindered.has(by));
-    const mayCount =
-      !isHindered &&
-      !calls.some((each) => throttledAlone(each).length > 0) &&
-      (!hadNoResult || !(circuit || calls.some(isThrottled)));
-    if (!(wasHalved && retry.bisect) && mayCount) counted += 1;
+    const mayCount = !isHindered && (!hadNoResult || !(circuit || calls.some(isThrottled)));
+    const spares = new Set(calls.flatMap(throttledAlone));
+    const isCounted = !(wasHalved && retry.bisect) && mayCount;
+    if (isCounted && spares.size === 0) counted += 1;
+    // O5. If items are throttled, each item has attempts of its own.
+    const called = new Set(calls.flatMap(({ call }) => call.items.map(({ id }) => id)));
+    for (const id of isCounted ? called : []) if (!spares.has(id)) own.set(id, (own.get(id) ?? 0) + 1);
     // H8. A result while tasks at fault are isolated leaves the others all attempts but one. A task that was called alone
     // for the last time has failed.
     const hasFailed = calls.some(({ call }) => {
       const [first, other] = call.items;
       return first && !other && lastAttempts.get(first.id) === attempt;
     });
-    if (mayIsolate && (!hadNoResult || hasFailed)) counted = Math.min(counted, 1);
+    if (mayIsolate && (!hadNoResult || hasFailed)) {
+      counted = Math.min(counted, 1);
+      for (const [id, times] of own) own.set(id, Math.min(times, 1));
+    }
     const deep = wasHalved && retry.bisect ? 2 + Math.ceil(Math.log2(Math.max(...sizes))) : 1;
     const asked = Map.groupBy(
       calls.flatMap(({ call }) => call.items),
@@ -187,6 +193,11 @@ const checkCalledOften = (
       });
   }
   demand(counted <= most, 'a batch has at most maxAttempts attempts', batch);
+  // A pending item may get further attempts, if it has used more of them than the open items.
+  const isPending = ({ answered }: LoggedCall) => answered?.answer.kind === 'pending';
+  const hadJobs = [...attempts.values()].some((calls) => calls.some(isPending));
+  for (const [id, times] of hadJobs ? [] : own)
+    demand(times <= most, 'an item has at most maxAttempts attempts of its own', { id, times, batch });
 };
 
 /** The tasks do not cause throttling, so a throttled attempt must not count. */

@@ -182,18 +182,20 @@ const collect = (
 ): Results => {
   const asked = new Set<string>(items.map(({ id }) => id));
   const answers = new Map<TaskId, ItemAnswer>();
-  let foreign = 0;
-  const foreignIds: string[] = [];
+  const foreign: unknown[] = [];
   for (const [index, result] of results.entries()) {
     const id = isObject(result) ? result.id : undefined;
-    if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) {
-      foreign += 1;
-      if (typeof id === 'string' && TASK_ID_PATTERN.test(id) && foreignIds.length < IDS_SHOWN) foreignIds.push(id);
-    }
+    if (!isObject(result) || typeof id !== 'string' || !asked.has(id)) foreign.push(id);
     // If an item has two results, the first one stands, as for a task. An answer that asks for a retry is no result.
     else if (!isOutcome(answers.get(id as TaskId))) answers.set(id as TaskId, readItem(result, raw[index] ?? '{}'));
   }
-  return { items: answers, foreign, ...(foreignIds.length > 0 ? { foreignIds } : {}) };
+  return { items: answers, ...foreignIn(foreign) };
+};
+
+/** The ids in an answer that the call did not contain: their number, and the first of those that may be logged. */
+export const foreignIn = (ids: readonly unknown[]): Pick<Results, 'foreign' | 'foreignIds'> => {
+  const named = ids.filter((id) => typeof id === 'string').filter((id) => TASK_ID_PATTERN.test(id));
+  return { foreign: ids.length, ...(named.length > 0 ? { foreignIds: named.slice(0, IDS_SHOWN) } : {}) };
 };
 
 const UNKNOWN_STATUS = 'gave an unknown status (legal are "succeeded", "failed", "retry" and "throttled")';

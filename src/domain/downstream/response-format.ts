@@ -2,10 +2,10 @@
 import { parsePointer, rawAt } from '../../util/json-pointer.ts';
 import { isObject, parseJson, rawElements } from '../../util/json-text.ts';
 import type { ResponseFormat, Test } from '../config/http-format.ts';
-import { TASK_ID_PATTERN, type TaskId } from '../ids.ts';
+import type { TaskId } from '../ids.ts';
 import type { TaskError } from '../tasks/task.ts';
 import type { Answer, Call, ItemAnswer, Reason } from './downstream.ts';
-import { type HttpAnswer, IDS_SHOWN, quoted, shortened, succeededWith, tooLarge, usageOf } from './http-answer.ts';
+import { foreignIn, type HttpAnswer, quoted, shortened, succeededWith, tooLarge, usageOf } from './http-answer.ts';
 
 /**
  * What a 2xx answer means for the items of its call. An answer that lacks what the format names is no success: the call
@@ -154,19 +154,13 @@ interface Named {
 const byId = (items: Call['items'], all: readonly Named[]): Answer => {
   const asked = new Set<string>(items.map(({ id }) => id));
   const answers = new Map<TaskId, ItemAnswer>();
-  const foreign: (string | undefined)[] = [];
+  const foreign: unknown[] = [];
   for (const { ids, said } of all)
     for (const id of ids) {
       if (id === undefined || !asked.has(id)) foreign.push(id);
       else if ((answers.get(id as TaskId)?.status ?? 'succeeded') === 'succeeded') answers.set(id as TaskId, said);
     }
-  const named = foreign.filter((id) => id !== undefined && TASK_ID_PATTERN.test(id)).slice(0, IDS_SHOWN) as string[];
-  return {
-    kind: 'results',
-    items: answers,
-    foreign: foreign.length,
-    ...(named.length > 0 ? { foreignIds: named } : {}),
-  };
+  return { kind: 'results', items: answers, ...foreignIn(foreign) };
 };
 
 /** All items but the listed ones succeeded. If an element names no item of the call, it is unknown which one failed. */
